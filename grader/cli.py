@@ -1,0 +1,176 @@
+"""The commands.  The only place that turns an error into an exit status."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import App, Parameter
+
+from grader import __version__
+from grader.batch import ClassRun, counts
+from grader.errors import AssignmentError, ExitStatus, GraderError, NurseryError
+from grader.examiner.client import Nursery
+from grader.intake.layouts import find_submissions, single_submission
+from grader.lint import lint_problems
+from grader.model import Scorecard
+from grader.report.console import ClassProgress, class_table, console, feedback_text
+from grader.results import Results
+from grader.rubric import Rubric, load_rubric
+
+app = App(
+    name="grade",
+    version=__version__,
+    help="Grade submissions of a PyTorch assignment: contained, fast, and with reasons.",
+    default_parameter=Parameter(negative=()),
+)
+
+RubricOption = Annotated[
+    Path | None, Parameter(name=["--rubric"], help="The rubric; default: the assignment's own.")
+]
+JsonOption = Annotated[bool, Parameter(name=["--json"], help="Print JSON for programs.")]
+
+
+@app.default
+def grade(
+    submissions: Annotated[Path, Parameter(help="Folder with one subfolder per student.")],
+    /,
+    *,
+    out: Annotated[Path, Parameter(help="Results folder.")] = Path("results"),
+    rubric: RubricOption = None,
+    jobs: Annotated[int | None, Parameter(help="Submissions at the same time.")] = None,
+    fresh: Annotated[bool, Parameter(help="Examine unchanged submissions again.")] = False,
+    as_json: JsonOption = False,
+) -> int:
+    """Grade a folder of submissions.  Goes on where an earlier run has stopped."""
+    rubric_path = rubric or default_rubric()
+    with Nursery() as nursery:
+        loaded = load_rubric(rubric_path)
+        found = find_submissions(submissions, loaded)
+        Results(out).check_writable()
+        with ClassProgress(len(found)) as progress:
+            run = ClassRun(
+                loaded,
+                rubric_path,
+                Results(out),
+                jobs or available_cpus(),
+                fresh,
+                on_card=lambda card, new: progress.advance(),
+            )
+            try:
+                cards = run.grade(nursery, found)
+            except KeyboardInterrupt:
+                return _interrupted(progress.done, len(found))
+    _show_class(cards, loaded, out, as_json)
+    attention = counts(cards)["needs-attention"]
+    return ExitStatus.NEEDS_ATTENTION if attention else ExitStatus.DONE
+
+
+@app.command
+def check(
+    path: Annotated[Path, Parameter(help="Your folder, or one file.")] = Path(),
+    /,
+    *,
+    rubric: RubricOption = None,
+    as_json: JsonOption = False,
+) -> int:
+    """Check your own files: points and what to look at, at once."""
+    with Nursery() as nursery, tempfile.TemporaryDirectory(prefix="grade-check-") as folder:
+        rubric_path = rubric or default_rubric()
+        loaded = load_rubric(rubric_path)
+        submission = single_submission(path, loaded)
+        run = ClassRun(loaded, rubric_path, Results(Path(folder)), jobs=1)
+        (card,) = run.grade(nursery, [submission])
+    if as_json:
+        _print_json(card.model_dump(mode="json"))
+    else:
+        console(sys.stdout).print(feedback_text(card, loaded))
+        if card.problem:
+            console(sys.stdout).print(card.problem, markup=False)
+    return ExitStatus.NEEDS_ATTENTION if card.status == "needs-attention" else ExitStatus.DONE
+
+
+@app.command
+def lint(*, rubric: RubricOption = None) -> int:
+    """Prove the assignment: stubs earn nothing, solutions everything, each test counts."""
+    rubric_path = rubric or default_rubric()
+    with Nursery() as nursery, tempfile.TemporaryDirectory(prefix="grade-lint-") as folder:
+        loaded = load_rubric(rubric_path)
+        subjects = [
+            single_submission(loaded.root / name, loaded).model_copy(update={"student": name})
+            for name in (loaded.stubs, loaded.solutions)
+        ]
+        run = ClassRun(loaded, rubric_path, Results(Path(folder)), jobs=available_cpus())
+        stubs, solutions = run.grade(nursery, subjects)
+    problems = lint_problems(stubs, solutions)
+    if problems:
+        raise AssignmentError(
+            f"{rubric_path}: the assignment does not prove itself:\n"
+            + "\n".join(f"  {problem}" for problem in problems),
+            "Mend the stub, the solution or the hidden test that is named.",
+        )
+    out = console(sys.stdout)
+    out.print(f"Stubs earn 0 of {stubs.max_score:g} points, solutions {solutions.score:g}.")
+    out.print("Every hidden test is counted by one criterion.")
+    return ExitStatus.DONE
+
+
+def default_rubric() -> Path:
+    """The rubric in the current folder, else the one that comes with the grader."""
+    package = Path(__file__).resolve().parent
+    candidates = (
+        Path("rubric.yaml"),
+        package.parent / "rubric.yaml",
+        package / "assignment" / "rubric.yaml",
+    )
+    return next((path for path in candidates if path.is_file()), candidates[-1])
+
+
+def available_cpus() -> int:
+    """Processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run a command line; every error of ours becomes a message and a status."""
+    try:
+        status = app(arguments, exit_on_error=False, print_error=False, result_action="return_value")
+    except GraderError as error:
+        print(f"grade: {error}", file=sys.stderr)
+        return error.exit_status
+    except KeyboardInterrupt:
+        print("grade: interrupted. Run the same command again to go on.", file=sys.stderr)
+        return ExitStatus.INTERRUPTED
+    return int(status or 0)
+
+
+def _interrupted(done: int, total: int) -> int:
+    print(
+        f"grade: interrupted after {done} of {total} submissions. What is graded is kept: run "
+        "the same command again to go on.",
+        file=sys.stderr,
+    )
+    return ExitStatus.INTERRUPTED
+
+
+def _show_class(cards: Sequence[Scorecard], rubric: Rubric, out: Path, as_json: bool) -> None:
+    if as_json:
+        summary = [card.model_dump(mode="json") for card in cards]
+        _print_json({"results": str(out), "counts": counts(cards), "students": summary})
+        return
+    shown = console(sys.stdout)
+    shown.print(class_table(cards, rubric))
+    for card in cards:
+        if card.problem:
+            shown.print(f"{card.student} needs attention: {card.problem}", markup=False)
+    shown.print(f"\nFeedback, scores and gradebook.csv are in {out}", markup=False)
+
+
+def _print_json(value: object) -> None:
+    json.dump(value, sys.stdout, indent=2, ensure_ascii=False)
+    sys.stdout.write("\n")

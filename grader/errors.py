@@ -1,0 +1,122 @@
+"""Every exception of the grader.
+
+Each message says what was wrong, where, and what to do next.  Only the command
+line turns an error into an exit status; the statuses are those of `ExitStatus`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import IntEnum
+
+
+class ExitStatus(IntEnum):
+    """How a command ends."""
+
+    DONE = 0
+    NEEDS_ATTENTION = 1
+    WRONG_USAGE = 2
+    INTERRUPTED = 130
+
+
+class GraderError(Exception):
+    """Base of all errors that a person is shown.
+
+    Args:
+        problem: what was wrong, and where.
+        remedy: what to do next.
+    """
+
+    exit_status = ExitStatus.WRONG_USAGE
+
+    def __init__(self, problem: str, remedy: str) -> None:
+        super().__init__(f"{problem}\n{remedy}")
+        self.problem = problem
+        self.remedy = remedy
+
+
+class SubmissionsError(GraderError):
+    """The folder of submissions is missing, empty or not a folder."""
+
+
+class ResultsError(GraderError):
+    """The results folder cannot be written or read."""
+
+
+class RubricError(GraderError):
+    """The rubric is invalid; `problems` holds every fault found in it.
+
+    Args:
+        path: the rubric file, as the user named it.
+        problems: one line for each fault, with line and column where known.
+    """
+
+    def __init__(self, path: str, problems: Sequence[str]) -> None:
+        self.problems = tuple(problems)
+        count = f"{len(problems)} problem{'s' if len(problems) != 1 else ''}"
+        listing = "\n".join(f"  {problem}" for problem in problems)
+        super().__init__(
+            f"{path}: {count} in the rubric:\n{listing}",
+            "Mend these lines and run the command again.",
+        )
+
+
+class ReportError(GraderError):
+    """A saved report.json does not hold what the grader writes."""
+
+    exit_status = ExitStatus.NEEDS_ATTENTION
+
+
+class AssignmentError(GraderError):
+    """The assignment does not prove itself: a stub earns points, or a solution loses some."""
+
+    exit_status = ExitStatus.NEEDS_ATTENTION
+
+
+class NurseryError(GraderError):
+    """The nursery did not start, or ended before its work was done."""
+
+    exit_status = ExitStatus.NEEDS_ATTENTION
+
+
+class BoundaryError(Exception):
+    """Something went wrong between the examiner and a worker.
+
+    Never shown as it is: the examiner turns it into the verdict of a test.
+    """
+
+
+class FrameError(BoundaryError):
+    """A frame breaks the rules of the wire: too large, malformed or not in the schema."""
+
+
+class WorkerTimeoutError(BoundaryError):
+    """The worker did not answer before the deadline, and was killed."""
+
+
+class WorkerCrashedError(BoundaryError):
+    """The worker's process ended before it had answered."""
+
+
+class WorkerStartError(BoundaryError):
+    """No worker could be started: a fault of the grader or of the machine."""
+
+
+class RefusedTensorError(BoundaryError):
+    """A tensor cannot cross the boundary, for instance a meta or a sparse tensor."""
+
+
+class StudentFaultError(Exception):
+    """A hidden test found something in the student's work; it becomes the test's verdict.
+
+    Args:
+        verdict: value of the `Verdict` that the test gets.
+        message: what the student reads.
+        details: what the student reads besides where the rubric shows details.
+    """
+
+    def __init__(self, verdict: str, message: str, details: str = "") -> None:
+        super().__init__(message)
+        self.verdict = verdict
+        self.message = message
+        self.details = details

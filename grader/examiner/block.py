@@ -1,0 +1,358 @@
+"""An encoder block under examination: sent weights, its parts, and how they are wired.
+
+A part is known by the stub's name or, failing that, by the parameters it owns.  The wiring is
+read off what each part receives and returns.  Where parts cannot be looked at, because
+everything is written into one forward, the block's output is compared with the formula's.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from grader.examiner.checks import Draw, close, expect_like
+from grader.examiner.student import Answer, Module, fail
+from grader.lesson.mathematics import Norm, attention, encoder_block, layer_norm
+from grader.lesson.roles import (
+    AttentionRoles,
+    BlockRoles,
+    FeedForwardRoles,
+    NormRoles,
+    attention_readings,
+    feed_forward_readings,
+    norm_readings,
+)
+
+MAX_READINGS = 256
+# What a check of the wiring answers when the parts cannot be looked at.
+UNSEEN = ""
+
+ATTENTION_GETS_RAW = (
+    "attn receives the block's input as it is. In pre-norm the sublayer receives norm1(x). See "
+    "slides 16 and 34."
+)
+ATTENTION_GETS_OTHER = "attn does not receive norm1(x), where x is the block's input. See slide 34."
+FFN_GETS_RAW = (
+    "ffn receives the residual stream as it is. In pre-norm the sublayer receives norm2(x). See "
+    "slides 16 and 34."
+)
+FFN_GETS_OTHER = (
+    "ffn does not receive norm2(x), where x already holds the attention's result. See slide 34."
+)
+NO_FIRST_RESIDUAL = "After attn the block's input x is not added back. See slides 18 and 34."
+OTHER_FIRST_RESIDUAL = "After attn the sum is not x + attn(norm1(x)). See slide 34."
+NO_SECOND_RESIDUAL = "After ffn the residual stream x is not added back. See slides 18 and 34."
+OTHER_SECOND_RESIDUAL = "The output is not x + ffn(norm2(x)), x being the stream after attn. See slide 34."
+NOT_THE_FORMULA = (
+    "The output differs from that of x = x + attn(norm1(x)), then x = x + ffn(norm2(x)). See "
+    "slide 34."
+)
+
+
+@dataclass(frozen=True)
+class Part:
+    """Names of the children through which data enters and leaves a part of the block."""
+
+    entry: str
+    exit: str
+
+
+@dataclass(frozen=True)
+class Flow:
+    """What a part received and returned in one run."""
+
+    received: Tensor
+    returned: Tensor
+
+
+class BlockUnderTest:
+    """A block of the student's, with weights drawn for it.
+
+    Args:
+        module: the block.
+        draw: source of the weights.
+        d: features of a token.
+        h: attention heads.
+        f: features inside the feed-forward network.
+    """
+
+    def __init__(self, module: Module, draw: Draw, d: int, h: int, f: int) -> None:
+        self.module = module
+        self.d = d
+        self.h = h
+        self._ffns = list(feed_forward_readings(module.shapes, d, f))
+        known = self._ffns[0].names if self._ffns else frozenset()
+        rest = {name: shape for name, shape in module.shapes.items() if name not in known}
+        self._attentions = list(itertools.islice(attention_readings(rest, d, h), MAX_READINGS))
+        self._norms = list(self._norm_pairs())
+        self.sent = self._without_extras(draw.weights(module.shapes))
+
+    def with_weights(self) -> Module:
+        """The block after its weights were sent."""
+        self.module.write(self.sent)
+        return self.module
+
+    def norms(self) -> tuple[NormRoles, NormRoles]:
+        """Parameters of the first and the second norm, in the likeliest reading."""
+        return self._norms[0]
+
+    def run_with_zero_sublayers(self, x: Tensor) -> Tensor:
+        """Output when attention and feed-forward network have zero weights.
+
+        Where the norms' parameters can be told in several ways, one that leaves x unchanged
+        is preferred.
+        """
+        output = x
+        for first, second in self._norms:
+            kept = first.names | second.names
+            self.module.write(
+                {n: v if n in kept else torch.zeros_like(v) for n, v in self.sent.items()}
+            )
+            output = self.module.run(x).tensor
+            if close(output, x):
+                break
+        return output
+
+    def expect_wired(self, x: Tensor, wrong: str | None, half: str) -> None:
+        """One connection of the wiring is right.
+
+        Args:
+            x: the input that was used.
+            wrong: `None` if it was seen to be right, a message if it was seen to be wrong,
+                `UNSEEN` if it could not be seen.
+            half: `first` or `second`, the sublayer that it belongs to.
+
+        Raises:
+            StudentFaultError: if it is wrong.
+        """
+        if wrong is None or self.matches_formula(x):
+            return
+        if wrong == UNSEEN and half == "first" and self._first_half_matches(x):
+            return
+        raise fail(wrong or NOT_THE_FORMULA)
+
+    def matches_formula(self, x: Tensor) -> bool:
+        """Tell whether for some reading of the parameters the output is the formula's."""
+        output = self.with_weights().run(x).tensor
+        expect_like(output, x, "The output of EncoderBlock")
+        return any(
+            close(output, encoder_block(x, roles.read(self.sent, self.d, self.h)))
+            for roles in self._readings()
+        )
+
+    def attention_input_wrong(self, x: Tensor) -> str | None:
+        """Look at what the attention receives; see `expect_wired` for the answer."""
+        flow = self._flow(x, self._attention_part)
+        if flow is None:
+            return UNSEEN
+        norm = self._flow(x, self._norm_part(0))
+        if norm and close(norm.received, x) and close(flow.received, norm.returned):
+            return None
+        if any(close(flow.received, layer_norm(x, n)) for n in self._first_norms()):
+            return None
+        return ATTENTION_GETS_RAW if close(flow.received, x) else ATTENTION_GETS_OTHER
+
+    def first_residual_wrong(self, x: Tensor) -> str | None:
+        """Look at the sum after the attention; see `expect_wired` for the answer."""
+        flow = self._flow(x, self._attention_part)
+        streams = self._streams_before_ffn(x)
+        if flow is None or not streams:
+            return UNSEEN
+        if any(close(stream, x + flow.returned) for stream in streams):
+            return None
+        alone = any(close(stream, flow.returned) for stream in streams)
+        return NO_FIRST_RESIDUAL if alone else OTHER_FIRST_RESIDUAL
+
+    def ffn_input_wrong(self, x: Tensor) -> str | None:
+        """Look at what the feed-forward network receives; see `expect_wired`."""
+        flow = self._flow(x, self._ffn_part)
+        if flow is None:
+            return UNSEEN
+        streams = self._streams_before_ffn(x)
+        norm = self._flow(x, self._norm_part(1))
+        if norm and close(flow.received, norm.returned) and not close(norm.received, x):
+            return None
+        attended = self._flow(x, self._attention_part)
+        expected = [*streams, x + attended.returned] if attended else streams
+        norms = self._second_norms()
+        for stream, second in itertools.product(expected, norms):
+            if not close(stream, x) and close(flow.received, layer_norm(stream, second)):
+                return None
+        raw = attended is not None and close(flow.received, x + attended.returned)
+        return FFN_GETS_RAW if raw else FFN_GETS_OTHER
+
+    def second_residual_wrong(self, x: Tensor) -> str | None:
+        """Look at the sum after the feed-forward network; see `expect_wired`."""
+        flow = self._flow(x, self._ffn_part)
+        if flow is None:
+            return UNSEEN
+        output = self._watched(x).tensor
+        attended = self._flow(x, self._attention_part)
+        norm = self._flow(x, self._norm_part(1))
+        streams = [x + attended.returned] if attended else []
+        streams += [norm.received] if norm else []
+        if any(close(output, stream + flow.returned) for stream in streams):
+            return None
+        return NO_SECOND_RESIDUAL if close(output, flow.returned) else OTHER_SECOND_RESIDUAL
+
+    def expect_norms_normalise(self, x: Tensor) -> None:
+        """Each norm computes LayerNorm of what it receives, with its gain and shift.
+
+        Raises:
+            StudentFaultError: if one does not.
+        """
+        for index, name in enumerate(("norm1", "norm2")):
+            flow = self._flow(x, self._norm_part(index))
+            if flow is None:
+                if self.matches_formula(x):
+                    return
+                raise fail(f"{name} was not seen to compute LayerNorm of its input. See slide 5.")
+            norm = self.norms()[index].read(self.sent, self.d)
+            if not close(flow.returned, layer_norm(flow.received, norm)):
+                raise fail(
+                    f"What {name} returns is not LayerNorm of what it receives, over the d "
+                    "features of each token. See slides 5 and 7."
+                )
+
+    def expect_attention(self, x: Tensor) -> None:
+        """The attention computes the lesson's formula for what it receives.
+
+        Raises:
+            StudentFaultError: if it does not.
+        """
+        flow = self._flow(x, self._attention_part)
+        if flow is not None:
+            expect_like(flow.returned, flow.received, "The output of attn")
+            if flow.received.dim() == 3 and any(
+                close(flow.returned, attention(flow.received, roles.read(self.sent), self.h))
+                for roles in self._attentions
+            ):
+                return
+        if self.matches_formula(x) or self._first_half_matches(x):
+            return
+        raise fail(
+            "The attention does not compute softmax(Q K^T / sqrt(dk)) V for each head, followed "
+            "by the output projection. See slide 37."
+        )
+
+    def _norm_pairs(self) -> Iterator[tuple[NormRoles, NormRoles]]:
+        seen = set()
+        for ffn in self._ffns or [None]:
+            names = ffn.names if ffn else frozenset()
+            rest = {n: s for n, s in self.module.shapes.items() if n not in names}
+            for pair in norm_readings(rest, self.d):
+                if pair not in seen:
+                    seen.add(pair)
+                    yield pair
+
+    def _readings(self) -> Iterator[BlockRoles]:
+        every = itertools.product(self._ffns, self._attentions, self._norms)
+        for ffn, attended, (first, second) in itertools.islice(every, MAX_READINGS):
+            if not ffn.names & (first.names | second.names):
+                yield BlockRoles(first, attended, second, ffn)
+
+    def _without_extras(self, drawn: dict[str, Tensor]) -> dict[str, Tensor]:
+        """Zero what plays no part, so that an additional bias costs the parameter count only."""
+        first = next(self._readings(), None)
+        if first is None:
+            return drawn
+        return {n: v if n in first.names else torch.zeros_like(v) for n, v in drawn.items()}
+
+    def _first_half_matches(self, x: Tensor) -> bool:
+        """Tell whether x + attn(norm1(x)) comes out when the feed-forward network is zero."""
+        zeroed = self._ffns[0].names if self._ffns else frozenset()
+        self.module.write(
+            {n: torch.zeros_like(v) if n in zeroed else v for n, v in self.sent.items()}
+        )
+        output = self.module.run(x).tensor
+        expect_like(output, x, "The output of EncoderBlock")
+        return any(
+            close(output, x + attention(layer_norm(x, norm), roles.read(self.sent), self.h))
+            for norm, roles in itertools.product(self._first_norms(), self._attentions)
+        )
+
+    def _first_norms(self) -> list[Norm]:
+        return [first.read(self.sent, self.d) for first, _ in self._norms]
+
+    def _second_norms(self) -> list[Norm]:
+        return [second.read(self.sent, self.d) for _, second in self._norms]
+
+    def _streams_before_ffn(self, x: Tensor) -> list[Tensor]:
+        """Candidates for the residual stream between the sublayers, as far as they are seen."""
+        norm = self._flow(x, self._norm_part(1))
+        ffn = self._flow(x, self._ffn_part)
+        streams = [norm.received] if norm else []
+        streams += [ffn.received, self._watched(x).tensor - ffn.returned] if ffn else []
+        return streams
+
+    @cached_property
+    def _attention_part(self) -> Part | None:
+        names = self._attentions[0].names if self._attentions else frozenset()
+        return self._part("attn", names)
+
+    @cached_property
+    def _ffn_part(self) -> Part | None:
+        if not self._ffns:
+            return self._part("ffn", frozenset())
+        whole = self._part("ffn", self._ffns[0].names)
+        return whole or self._linear_pair(self._ffns[0])
+
+    def _linear_pair(self, roles: FeedForwardRoles) -> Part | None:
+        entry, leave = _module_of(roles.w1), _module_of(roles.w2)
+        return Part(entry, leave) if entry and leave else None
+
+    def _norm_part(self, index: int) -> Part | None:
+        return self._part(("norm1", "norm2")[index], self.norms()[index].names)
+
+    def _part(self, stub_name: str, names: frozenset[str]) -> Part | None:
+        """The child with the stub's name, else the smallest one that owns all the parameters."""
+        if stub_name in self.module.children:
+            return Part(stub_name, stub_name)
+        owner = _common_owner(names)
+        return Part(owner, owner) if owner in self.module.children else None
+
+    def _flow(self, x: Tensor, part: Part | None) -> Flow | None:
+        """What a part received and returned, if it was called once on tensors like x."""
+        if part is None:
+            return None
+        answer = self._watched(x)
+        entry, leave = answer.seen(part.entry), answer.seen(part.exit)
+        if entry is None or leave is None:
+            return None
+        received, returned = entry[0], leave[1]
+        if received.shape != x.shape or returned.shape != x.shape:
+            return None
+        return Flow(received, returned)
+
+    def _watched(self, x: Tensor) -> Answer:
+        """One run on x with every part in view."""
+        if self._last_run is None or not torch.equal(self._last_run[0], x):
+            parts = [self._attention_part, self._ffn_part, self._norm_part(0), self._norm_part(1)]
+            watch = sorted({name for part in parts if part for name in (part.entry, part.exit)})
+            answer = self.with_weights().run(x, watch=watch)
+            expect_like(answer.tensor, x, "The output of EncoderBlock")
+            self._last_run = (x, answer)
+        return self._last_run[1]
+
+    _last_run: tuple[Tensor, Answer] | None = None
+
+
+def _module_of(name: str) -> str:
+    return name.rpartition(".")[0]
+
+
+def _common_owner(names: frozenset[str]) -> str:
+    """Dotted name of the smallest module that holds all of some parameters."""
+    paths = [name.split(".")[:-1] for name in sorted(names)]
+    if not paths:
+        return ""
+    common = [
+        parts[0]
+        for parts in itertools.takewhile(lambda parts: len(set(parts)) == 1, zip(*paths))  # noqa: B905
+    ]
+    return ".".join(common)

@@ -1,0 +1,147 @@
+"""Comparisons for hidden tests: shape first, then dtype, then finiteness, then values.
+
+A comparison that skips one of these steps can be passed by an empty tensor, by a scalar that
+broadcasts, by a loose dtype or by NaN.  Tolerances come from the dtype and stand here only.
+"""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from grader.examiner.student import fail
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """Largest difference allowed: `absolute + relative * |expected|`."""
+
+    absolute: float
+    relative: float
+
+
+# The lesson compares float32 with atol 1e-4 (slide 10).  float64 has 2^29 times finer steps;
+# 1e-9 leaves room for any order of summation.
+TOLERANCES = {
+    torch.float32: Tolerance(1e-4, 1e-4),
+    torch.float64: Tolerance(1e-9, 1e-9),
+}
+# A test whose answer is lost in rounding is allowed this many rounding steps of its dtype,
+# multiplied by how much the computation magnifies them.
+ROUNDING_STEPS = 16
+
+
+def tolerance(dtype: torch.dtype, magnification: float = 1.0) -> Tolerance:
+    """The tolerance for a dtype.
+
+    Args:
+        dtype: float32 or float64.
+        magnification: by how much the right computation magnifies a rounding error of its
+            input, such as mean / standard deviation for LayerNorm.
+    """
+    base = TOLERANCES[dtype]
+    rounding = ROUNDING_STEPS * torch.finfo(dtype).eps * (magnification - 1)
+    return Tolerance(base.absolute + rounding, base.relative)
+
+
+def expect_shape(actual: Tensor, expected: tuple[int, ...], subject: str) -> None:
+    """The shape is as expected.
+
+    Raises:
+        StudentFaultError: naming both shapes.
+    """
+    if tuple(actual.shape) != tuple(expected):
+        raise fail(
+            f"{subject} has the wrong shape.",
+            f"Shape expected: {tuple(expected)}. Shape found: {tuple(actual.shape)}.",
+        )
+
+
+def expect_like(actual: Tensor, expected: Tensor, subject: str) -> None:
+    """Shape, dtype and finiteness are as expected; values are not looked at.
+
+    Raises:
+        StudentFaultError: naming the first that is not.
+    """
+    expect_shape(actual, tuple(expected.shape), subject)
+    if actual.dtype != expected.dtype:
+        raise fail(
+            f"{subject} has the wrong dtype.",
+            f"dtype expected: {_word(expected.dtype)}. dtype found: {_word(actual.dtype)}.",
+        )
+    if not bool(torch.isfinite(actual).all()):
+        kind = "NaN (not a number)" if bool(torch.isnan(actual).any()) else "infinity"
+        raise fail(f"{subject} holds {kind}. Look for a division by zero.")
+
+
+def expect_close(
+    actual: Tensor, expected: Tensor, subject: str, otherwise: str, magnification: float = 1.0
+) -> None:
+    """All values are as expected within the dtype's tolerance.
+
+    Args:
+        actual: from the student.
+        expected: from the reference, in the shape and dtype that the answer must have.
+        subject: what is compared, as the start of a sentence.
+        otherwise: what to say when values differ.
+        magnification: see `tolerance`.
+
+    Raises:
+        StudentFaultError: naming the first thing that is wrong.
+    """
+    expect_like(actual, expected, subject)
+    if not close(actual, expected, magnification):
+        raise fail(otherwise)
+
+
+def close(actual: Tensor, expected: Tensor, magnification: float = 1.0) -> bool:
+    """Tell whether shape, dtype and all values agree; never true for NaN."""
+    if actual.shape != expected.shape or actual.dtype != expected.dtype:
+        return False
+    if actual.dtype not in TOLERANCES:
+        return False
+    allowed = tolerance(actual.dtype, magnification)
+    difference = (actual - expected).abs()
+    return bool((difference <= allowed.absolute + allowed.relative * expected.abs()).all())
+
+
+class Draw:
+    """Random tensors of one test: the same for every submission, different for every test.
+
+    Args:
+        test: id of the test, the seed of its generator.
+    """
+
+    def __init__(self, test: str) -> None:
+        self._generator = torch.Generator().manual_seed(zlib.crc32(test.encode()))
+
+    def normal(
+        self,
+        *shape: int,
+        mean: float = 0.0,
+        std: float = 1.0,
+        dtype: torch.dtype = torch.float32,
+    ) -> Tensor:
+        """Normally distributed values."""
+        values = torch.randn(*shape, generator=self._generator, dtype=torch.float64)
+        return (values * std + mean).to(dtype)
+
+    def weights(self, shapes: dict[str, tuple[int, ...]]) -> dict[str, Tensor]:
+        """Weights for each parameter: matrices around 0, vectors away from both 0 and 1.
+
+        Ones and zeros hide mistakes in gains and shifts.
+        """
+        return {name: self._weight(shape) for name, shape in shapes.items()}
+
+    def _weight(self, shape: tuple[int, ...]) -> Tensor:
+        long_axes = [size for size in shape if size != 1]
+        if len(long_axes) > 1:
+            return self.normal(*shape, std=0.6)
+        return 0.5 + torch.rand(shape, generator=self._generator)
+
+
+def _word(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")

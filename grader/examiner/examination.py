@@ -1,0 +1,98 @@
+"""The examination of one submission: its milestones, its time, and what came of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from grader.examiner.messages import Setup
+from grader.examiner.milestone import MilestoneUnderTest
+from grader.examiner.student import Student
+from grader.examiner.transport import InProcess, Sandboxed, Transport
+from grader.sandbox.channel import Spawner
+from grader.sandbox.policy import WorkerPolicy
+
+# Time-outs come from outside the worker; its own limit on processor time is a second line.
+CPU_SLACK_SECONDS = 5
+
+
+class Examination:
+    """One submission under examination.
+
+    Args:
+        setup: the assignment.
+        candidates: files to try for each milestone id.
+        folder: the submission's files.
+        spawner: starts workers; `None` runs trusted code in this process.
+    """
+
+    def __init__(
+        self,
+        setup: Setup,
+        candidates: Mapping[str, Sequence[str]],
+        folder: Path,
+        spawner: Spawner | None,
+    ) -> None:
+        self._setup = setup
+        self._folder = folder
+        self._spawner = spawner
+        self._candidates = candidates
+        self._deadline = time.monotonic() + setup.submission_seconds
+        self._under_test: dict[str, MilestoneUnderTest] = {}
+
+    def student(self, suite: str, wanted: Sequence[str]) -> Student:
+        """The student's side of the milestone that a suite examines.
+
+        Args:
+            suite: file name of the suite.
+            wanted: names that the suite needs.
+        """
+        milestone = next(m for m in self._setup.milestones if m.suite == suite)
+        if milestone.id not in self._under_test:
+            self._under_test[milestone.id] = MilestoneUnderTest(
+                self._transport(),
+                milestone.file,
+                self._candidates.get(milestone.id, ()),
+                wanted,
+                self._setup.question_seconds,
+            )
+        return Student(self._under_test[milestone.id])
+
+    def finish_milestone(self, suite: str) -> None:
+        """End the worker of a milestone whose tests are done."""
+        for milestone in self._setup.milestones:
+            if milestone.suite == suite and milestone.id in self._under_test:
+                self._under_test[milestone.id].transport.end()
+
+    def notes(self) -> dict[str, list[str]]:
+        """What the student should know besides, by milestone id."""
+        return {name: under.notes for name, under in self._under_test.items()}
+
+    def log(self) -> str:
+        """What the submission printed, by milestone; for the instructor."""
+        parts = []
+        for name, under in self._under_test.items():
+            printed = getattr(under.transport, "output", [])
+            for number, text in enumerate(printed, 1):
+                parts.append(f"== {name}, process {number} ==\n{text}")
+        return "\n".join(parts)
+
+    def end(self) -> None:
+        """End every worker."""
+        for under in self._under_test.values():
+            under.transport.end()
+
+    def _transport(self) -> Transport:
+        if self._spawner is None:
+            return InProcess(self._folder)
+        policy = WorkerPolicy(
+            folder=str(self._folder),
+            memory_mb=self._setup.memory_mb,
+            cpu_seconds=int(self._setup.submission_seconds) + CPU_SLACK_SECONDS,
+        )
+        return Sandboxed(self._spawner, policy, self._seconds_left)
+
+    def _seconds_left(self) -> float:
+        left = self._deadline - time.monotonic()
+        return max(0.0, min(self._setup.question_seconds, left))

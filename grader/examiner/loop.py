@@ -1,0 +1,132 @@
+"""The examiner's loop: one collected session, one forked child for each submission."""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import selectors
+import signal
+import socket
+import traceback
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from grader.examiner.examination import Examination
+from grader.examiner.messages import Job, Setup
+from grader.examiner.plugin import examination_key
+from grader.examiner.reports import begin_report, write_report
+from grader.sandbox.channel import Spawner
+
+CHILD_FAILED = 71
+
+
+class ExaminerLoop:
+    """Takes jobs from the command, forks a child for each, tells when it is done.
+
+    Messages are lines of JSON: `{"job": {...}}` in; `{"ready": [test ids]}`, then
+    `{"done": student, "status": exit status}` out.
+
+    Args:
+        setup: the assignment.
+        command: socket to the command.
+        spawner: starts workers.
+    """
+
+    def __init__(self, setup: Setup, command: socket.socket, spawner: Spawner) -> None:
+        self.setup = setup
+        self.command = command
+        self.spawner = spawner
+        self.waiting: list[Job] = []
+        self.children: dict[int, tuple[int, str]] = {}
+        self.partial = b""
+        self.open = True
+        self.selector = selectors.DefaultSelector()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Serve the command instead of running the collected tests once."""
+        gc.collect()
+        gc.freeze()
+        self._tell({"ready": [item.nodeid for item in session.items]})
+        self.selector.register(self.command, selectors.EVENT_READ)
+        while self.open or self.waiting or self.children:
+            while self.waiting and len(self.children) < self.setup.jobs:
+                self._fork(session, self.waiting.pop(0))
+            for key, _ in self.selector.select():
+                if key.fileobj is self.command:
+                    self._receive()
+                else:
+                    self._collect(key.fd)
+        return True
+
+    def _receive(self) -> None:
+        data = self.command.recv(1 << 16)
+        if not data:
+            self._abandon()
+            return
+        *lines, self.partial = (self.partial + data).split(b"\n")
+        for line in lines:
+            message = json.loads(line)
+            if "job" in message:
+                self.waiting.append(Job.model_validate(message["job"]))
+            else:
+                self.open = False
+
+    def _abandon(self) -> None:
+        """The command is gone: so is all work."""
+        for pid, _ in self.children.values():
+            with suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        os._exit(0)
+
+    def _fork(self, session: pytest.Session, job: Job) -> None:
+        pid = os.fork()
+        if pid == 0:
+            self._be_child(session, job)
+        descriptor = os.pidfd_open(pid)
+        self.children[descriptor] = (pid, job.student)
+        self.selector.register(descriptor, selectors.EVENT_READ)
+
+    def _collect(self, descriptor: int) -> None:
+        pid, student = self.children.pop(descriptor)
+        self.selector.unregister(descriptor)
+        os.close(descriptor)
+        _, status = os.waitpid(pid, 0)
+        self._tell({"done": student, "status": os.waitstatus_to_exitcode(status)})
+
+    def _tell(self, message: dict[str, object]) -> None:
+        try:
+            self.command.sendall(json.dumps(message).encode() + b"\n")
+        except OSError:
+            self._abandon()
+
+    def _be_child(self, session: pytest.Session, job: Job) -> None:
+        """Examine one submission and end the process, whatever happens."""
+        try:
+            self.selector.close()
+            self.command.close()
+            examine(session, self.setup, job, self.spawner)
+            os._exit(0)
+        except BaseException:
+            traceback.print_exc()
+            os._exit(CHILD_FAILED)
+
+
+def examine(session: pytest.Session, setup: Setup, job: Job, spawner: Spawner) -> None:
+    """Run every collected test against one submission and write its report.
+
+    Raises:
+        OSError: if report or log cannot be written.
+    """
+    config = session.config
+    examination = Examination(setup, job.candidates, Path(job.folder), spawner)
+    config.stash[examination_key] = examination
+    begin_report(config)
+    items = session.items
+    for item, following in zip(items, [*items[1:], None], strict=True):
+        config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+    examination.end()
+    write_report(session, job, examination)

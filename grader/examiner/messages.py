@@ -1,0 +1,58 @@
+"""What command and nursery tell each other.  Does not import torch."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict
+
+
+class _Message(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class SuiteMilestone(_Message):
+    """A milestone as the nursery needs it."""
+
+    id: str
+    file: str
+    suite: str
+
+
+class Setup(_Message):
+    """What a nursery is started for: one assignment with its limits.
+
+    Attributes:
+        suites: paths of the hidden suites.
+        root: folder that test ids are relative to.
+        output_kb: how much of a submission's prints to keep.
+        jobs: submissions examined at the same time.
+        cold: start workers as new processes instead of forking them.
+    """
+
+    root: str
+    suites: tuple[str, ...]
+    milestones: tuple[SuiteMilestone, ...]
+    question_seconds: float
+    submission_seconds: float
+    memory_mb: int
+    output_kb: int
+    jobs: int
+    cold: bool = False
+
+
+class Job(_Message):
+    """One submission to examine.
+
+    Attributes:
+        folder: its staged files.
+        candidates: files to try for each milestone id, best first.
+        report: where report.json is to be written.
+        log: where log.txt is to be written.
+        facts: copied into the report as they are.
+    """
+
+    student: str
+    folder: str
+    candidates: dict[str, tuple[str, ...]]
+    report: str
+    log: str
+    facts: dict[str, str]

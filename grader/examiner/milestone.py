@@ -1,0 +1,209 @@
+"""One milestone of one submission under examination: which file serves it, and asking it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from torch import Tensor
+
+from grader.errors import FrameError, StudentFaultError, WorkerCrashedError, WorkerTimeoutError
+from grader.examiner.explain import (
+    broken_channel_error,
+    crashed_error,
+    fault_error,
+    missing_error,
+    no_file_error,
+    sentence,
+    timeout_error,
+)
+from grader.examiner.transport import Question, Transport
+from grader.model import Verdict
+from grader.sandbox.vocabulary import Faulted, Loaded, Reply
+
+# After so many time-outs in one milestone the rest of it is not asked any more, so that a loop
+# without end in one file leaves time for the others.
+MAX_TIMEOUTS = 2
+
+ReplyType = TypeVar("ReplyType", bound=Reply)
+
+
+class MilestoneUnderTest:
+    """Loads the milestone's file on the first question, and again after a crash.
+
+    Args:
+        transport: how to reach the student's code.
+        file: name of the milestone's file in the assignment.
+        candidates: files of the submission to try, best first.
+        wanted: names that the suite needs; they tell which candidate is the right one.
+        question_seconds: for the message of a time-out.
+    """
+
+    def __init__(
+        self,
+        transport: Transport,
+        file: str,
+        candidates: Sequence[str],
+        wanted: Sequence[str],
+        question_seconds: float,
+    ) -> None:
+        self.transport = transport
+        self.file = file
+        self.notes: list[str] = []
+        self._candidates = candidates
+        self._wanted = wanted
+        self._question_seconds = question_seconds
+        self._chosen: str | None = None
+        self._definitions_only = False
+        self._loaded: Loaded | None = None
+        self._refusal: StudentFaultError | None = None
+        self._timeouts = 0
+
+    def ask(
+        self, question: Question, tensors: dict[str, Tensor], doing: str, expect: type[ReplyType]
+    ) -> tuple[ReplyType, dict[str, Tensor]]:
+        """Put a question to the loaded file.
+
+        Args:
+            question: see `grader.sandbox.runtime`.
+            tensors: tensors that it names.
+            doing: what is asked, as the end of the sentence "... while ...".
+            expect: the kind of reply that answers it.
+
+        Raises:
+            StudentFaultError: if the file cannot be loaded, or its code does not answer.
+        """
+        if self._refusal is not None:
+            raise self._refusal
+        if self._loaded is None:
+            self._load()
+        reply, carried = self._ask_once(question, tensors, doing)
+        if isinstance(reply, Faulted):
+            if reply.fault.kind == "NameNotFoundError":
+                raise self._missing(reply.fault.message)
+            raise fault_error(reply.fault, doing)
+        if not isinstance(reply, expect):
+            raise broken_channel_error(doing)
+        return reply, carried
+
+    def fresh(self) -> None:
+        """Let the next question find a newly loaded file."""
+        self.transport.restart()
+        self._loaded = None
+
+    def _ask_once(
+        self, question: Question, tensors: dict[str, Tensor], doing: str
+    ) -> tuple[Reply, dict[str, Tensor]]:
+        try:
+            return self.transport.ask(question, tensors)
+        except WorkerTimeoutError:
+            self._loaded = None
+            self._timeouts += 1
+            error = timeout_error(doing, self._question_seconds)
+            if self._timeouts >= MAX_TIMEOUTS:
+                self._refusal = error
+            raise error from None
+        except WorkerCrashedError:
+            self._loaded = None
+            raise crashed_error(doing, getattr(self.transport, "status", None)) from None
+        except FrameError:
+            self._loaded = None
+            raise broken_channel_error(doing) from None
+
+    def _load(self) -> None:
+        """Load the chosen file, or find the candidate that defines what is wanted."""
+        if self._chosen is None:
+            self._choose()
+        else:
+            self._loaded = self._load_file(self._chosen)
+
+    def _choose(self) -> None:
+        first_error: StudentFaultError | None = None
+        first_found: tuple[str, Loaded] | None = None
+        for candidate in self._candidates:
+            try:
+                loaded = self._load_file(candidate)
+            except StudentFaultError as error:
+                if first_error is None and first_found is None:
+                    first_error = error
+                self.fresh()
+                if candidate.rpartition("/")[2] == self.file:
+                    break
+                continue
+            if any(name in loaded.names for name in self._wanted):
+                self._settle(candidate, loaded)
+                return
+            if first_found is None and first_error is None:
+                first_found = (candidate, loaded)
+            self.fresh()
+        self._give_up(first_error, first_found)
+
+    def _settle(self, candidate: str, loaded: Loaded) -> None:
+        self._chosen = candidate
+        self._loaded = loaded
+        if candidate.rpartition("/")[2] != self.file:
+            self.notes.append(f"{self.file} was not used; its names were found in {candidate}.")
+        self.notes += [_skipped_note(fault_sentence) for fault_sentence in _sentences(loaded)]
+
+    def _give_up(
+        self, error: StudentFaultError | None, found: tuple[str, Loaded] | None
+    ) -> None:
+        """No candidate serves: remember why, with the likeliest file in view."""
+        if error is not None:
+            self._refusal = error
+        elif found is not None:
+            self._chosen = found[0]
+            self._loaded = self._load_file(found[0])
+            return
+        else:
+            self._refusal = no_file_error(self.file, self._candidates)
+        raise self._refusal
+
+    def _load_file(self, candidate: str) -> Loaded:
+        """Load one file; one whose top level never ends, or dies, once more without it."""
+        try:
+            return self._load_once(candidate)
+        except StudentFaultError as error:
+            if error.verdict not in (Verdict.TIMEOUT.value, Verdict.CRASHED.value):
+                raise
+            if self._definitions_only:
+                raise
+            self._definitions_only = True
+            loaded = self._load_once(candidate)
+            self._timeouts = 0
+            self._refusal = None
+            self.notes.append(
+                f"{error.message} Only the imports, functions and classes of {candidate} were "
+                "used. Put such code under: if __name__ == '__main__':"
+            )
+            return loaded
+
+    def _load_once(self, candidate: str) -> Loaded:
+        doing = f"loading {candidate}"
+        question = {
+            "question": "load",
+            "file": candidate,
+            "definitions_only": self._definitions_only,
+        }
+        reply, _ = self._ask_once(question, {}, doing)
+        if isinstance(reply, Faulted):
+            raise fault_error(reply.fault, doing)
+        if not isinstance(reply, Loaded):
+            raise broken_channel_error(doing)
+        return reply
+
+    def _missing(self, name: str) -> StudentFaultError:
+        assert self._loaded is not None
+        kind = "class" if name[:1].isupper() and not name.isupper() else "function"
+        if name.isupper():
+            kind = "constant"
+        file = self._chosen or self.file
+        return missing_error(name, kind, file, self._loaded.names, self._loaded.skipped)
+
+
+def _sentences(loaded: Loaded) -> list[str]:
+    return [sentence(fault, "the file was loaded") for fault in loaded.skipped[:3]]
+
+
+def _skipped_note(text: str) -> str:
+    return f"{text} This statement was left out; the rest of the file was graded."

@@ -1,0 +1,85 @@
+"""The pytest plugin of the examiner: the fixtures of hidden tests, and verdicts in the report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from grader.errors import StudentFaultError
+from grader.examiner.checks import Draw
+from grader.examiner.examination import Examination
+from grader.examiner.student import Student
+from grader.model import Verdict
+
+MAX_TEXT = 2_000
+OMITTED = ("collectors", "keywords", "log", "streams", "traceback", "warnings")
+examination_key = pytest.StashKey[Examination]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep prints, logs and tracebacks out of the report: large, and not for students."""
+    config.option.json_report_omit = list(OMITTED)
+
+
+@pytest.fixture
+def student(request: pytest.FixtureRequest) -> Student:
+    """The milestone's code of the submission under examination."""
+    examination = request.config.stash[examination_key]
+    wanted = getattr(request.module, "LOOKED_FOR", ())
+    return examination.student(request.path.name, wanted)
+
+
+@pytest.fixture
+def draw(request: pytest.FixtureRequest) -> Draw:
+    """Random tensors, the same for every submission."""
+    return Draw(request.node.nodeid)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(
+    item: pytest.Item, nextitem: pytest.Item | None
+) -> Iterator[None]:
+    """End the milestone's worker after the last test of its suite."""
+    result = yield
+    if nextitem is None or nextitem.path != item.path:
+        item.config.stash[examination_key].finish_milestone(item.path.name)
+    return result
+
+
+def pytest_json_runtest_metadata(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> dict[str, str] | None:
+    """Verdict and messages of a test, for the report.
+
+    A stage that passed says nothing, except that a passed `call` is a passed test.
+    """
+    if call.excinfo is None:
+        return {"verdict": Verdict.PASSED.value} if call.when == "call" else None
+    return finding(call.excinfo.value)
+
+
+def finding(error: BaseException) -> dict[str, str]:
+    """What an exception out of a hidden test means.
+
+    A `StudentFaultError` and a failed assertion are the student's; everything else is ours.
+    """
+    if isinstance(error, StudentFaultError):
+        return {
+            "verdict": error.verdict,
+            "message": _clean(error.message),
+            "details": _clean(error.details),
+        }
+    if isinstance(error, AssertionError):
+        first_line = str(error).partition("\n")[0]
+        return {"verdict": Verdict.FAILED.value, "message": _clean(first_line)}
+    return {
+        "verdict": Verdict.GRADER_FAULT.value,
+        "message": _clean(f"{type(error).__name__}: {error}"),
+    }
+
+
+def _clean(text: Any) -> str:
+    """Cut a text and make sure that it can be written as UTF-8."""
+    return str(text)[:MAX_TEXT].encode("utf-8", "replace").decode("utf-8")

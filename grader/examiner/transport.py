@@ -1,0 +1,99 @@
+"""Ways to put a question to a student's file: to a worker across the boundary, or in process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Protocol
+
+from torch import Tensor
+
+from grader.errors import FrameError, WorkerCrashedError, WorkerTimeoutError
+from grader.sandbox.channel import Spawner, Worker
+from grader.sandbox.policy import WorkerPolicy
+from grader.sandbox.runtime import Runtime
+from grader.sandbox.vocabulary import Reply, parse_envelope
+
+Question = dict[str, Any]
+Answer = tuple[Reply, dict[str, Tensor]]
+
+
+class Transport(Protocol):
+    """Puts a question and brings the answer, with everything that is not one as an error."""
+
+    def ask(self, question: Question, tensors: dict[str, Tensor]) -> Answer:
+        """Ask once, without any interpretation of the answer."""
+
+    def restart(self) -> None:
+        """Forget all state of the student's code."""
+
+    def end(self) -> None:
+        """End whatever runs."""
+
+
+class InProcess:
+    """Trusted code in this process: the reference, its variants, a benchmark.
+
+    Args:
+        folder: where its files lie.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._runtime = Runtime(folder)
+        self._next_id = 0
+
+    def ask(self, question: Question, tensors: dict[str, Tensor]) -> Answer:
+        """Answer here and now."""
+        self._next_id += 1
+        header, carried = self._runtime.answer({**question, "id": self._next_id}, tensors)
+        return parse_envelope(header).body, carried
+
+    def restart(self) -> None:
+        """Start with a fresh runtime."""
+        self._runtime = Runtime(self._folder)
+
+    def end(self) -> None:
+        """Nothing runs."""
+
+
+class Sandboxed:
+    """A confined worker, started when first needed and again after it was killed.
+
+    Args:
+        spawner: starts workers.
+        policy: their limits.
+        seconds_left: wall time that the next question may take.
+    """
+
+    def __init__(
+        self, spawner: Spawner, policy: WorkerPolicy, seconds_left: Callable[[], float]
+    ) -> None:
+        self._spawner = spawner
+        self._policy = policy
+        self._seconds_left = seconds_left
+        self._worker: Worker | None = None
+        self.status: int | None = None
+        self.output: list[str] = []
+
+    def ask(self, question: Question, tensors: dict[str, Tensor]) -> Answer:
+        """Ask the worker; see `Worker.ask` for the errors."""
+        if self._worker is None:
+            self._worker = self._spawner.spawn(self._policy)
+        try:
+            return self._worker.ask(question, tensors, self._seconds_left())
+        except (FrameError, WorkerCrashedError, WorkerTimeoutError):
+            self.status = self._worker.status
+            self.restart()
+            raise
+
+    def restart(self) -> None:
+        """Kill the worker; the next question starts another."""
+        if self._worker is not None:
+            self._worker.end()
+            self.output.append(self._worker.printed)
+            self._worker = None
+
+    def end(self) -> None:
+        """Kill the worker."""
+        self.restart()

@@ -1,0 +1,73 @@
+"""Names that come from outside, made safe for folders and matched with the assignment's."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+
+MAX_ID = 64
+NOISE_FOLDERS = frozenset({"__macosx", "__pycache__", ".git", ".ipynb_checkpoints", ".venv", "venv"})
+# What browsers and platforms append to a name that exists already.
+DUPLICATE_SUFFIX = re.compile(r"(?: ?\(\d+\)|[-_ ]\d{1,2}|[-_ ]copy(?:[-_ ]?\d+)?)$", re.IGNORECASE)
+
+
+def is_noise(part: str) -> bool:
+    """Tell whether a file or folder of this name is never part of a submission."""
+    return part.startswith((".", "~")) or part.lower() in NOISE_FOLDERS
+
+
+def is_test_file(name: str) -> bool:
+    """Tell whether a file is a test of the student's (or the public ones), not an answer."""
+    return name == "conftest.py" or name.startswith("test_") or name.endswith("_test.py")
+
+
+def canonical_file(name: str, wanted: Sequence[str]) -> str | None:
+    """The assignment's file that a name stands for, whatever its case and duplicate suffix."""
+    stem = _folded_stem(name)
+    for file in wanted:
+        if stem is not None and stem == PurePosixPath(file).stem.lower():
+            return file
+    return None
+
+
+def split_owner(name: str, wanted: Sequence[str]) -> tuple[str, str] | None:
+    """Split `jdoe_milestone1_layernorm.py` into the owner and the assignment's file."""
+    stem = _folded_stem(name)
+    if stem is None:
+        return None
+    for file in wanted:
+        tail = PurePosixPath(file).stem.lower()
+        if stem.endswith(tail) and stem != tail:
+            owner = name[: len(stem) - len(tail)].rstrip(" _-.")
+            if owner:
+                return owner, file
+    return None
+
+
+def _folded_stem(name: str) -> str | None:
+    """Lower-case stem of a Python file, without a duplicate suffix."""
+    path = PurePosixPath(name)
+    if path.suffix.lower() != ".py":
+        return None
+    stem = path.stem.strip()
+    return DUPLICATE_SUFFIX.sub("", stem).replace(" ", "_").replace("-", "_").lower()
+
+
+def safe_id(name: str, taken: set[str]) -> str:
+    """A folder name for a student: plain ASCII, short, and not taken yet (case ignored)."""
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    slug = re.sub(r"[^A-Za-z0-9._@+-]+", "-", plain).strip("-.")[:MAX_ID] or "student"
+    candidate = slug
+    number = 2
+    while candidate.lower() in taken:
+        candidate = f"{slug}-{number}"
+        number += 1
+    taken.add(candidate.lower())
+    return candidate
+
+
+def printable(text: str) -> str:
+    """A text without control and formatting characters, for a terminal or a page."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)

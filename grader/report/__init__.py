@@ -1,0 +1,1 @@
+"""What people read: the console, feedback pages and the gradebook."""

@@ -1,0 +1,151 @@
+"""What the terminal shows: progress, the table of a class, one student's feedback."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from types import TracebackType
+from typing import TextIO
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
+from rich.text import Text
+
+from grader.model import Scorecard, Verdict
+from grader.report.feedback import VERDICT_WORDS, points, shared_message
+from grader.rubric import Rubric
+
+WIDTH = 80
+PLAIN_INTERVAL_SECONDS = 10.0
+
+
+class RateColumn(ProgressColumn):
+    """Submissions per second so far."""
+
+    def render(self, task: Task) -> Text:
+        """Show the rate, or nothing while it is unknown."""
+        speed = task.finished_speed or task.speed
+        return Text(f"{speed:.1f}/s" if speed else "")
+
+
+class ClassProgress:
+    """Progress of a class: a bar on a terminal, now and then a line elsewhere.
+
+    Args:
+        total: submissions in all.
+        stream: where to show it.
+    """
+
+    def __init__(self, total: int, stream: TextIO = sys.stderr) -> None:
+        self._total = total
+        self._done = 0
+        self._stream = stream
+        self._started = self._last_line = time.monotonic()
+        self._progress = Progress(
+            TextColumn("Grading"),
+            BarColumn(bar_width=24),
+            MofNCompleteColumn(),
+            RateColumn(),
+            TimeRemainingColumn(),
+            console=console(stream),
+            disable=not stream.isatty(),
+            transient=True,
+        )
+        self._task = self._progress.add_task("", total=total)
+
+    def __enter__(self) -> ClassProgress:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._progress.stop()
+
+    @property
+    def done(self) -> int:
+        """Submissions that are done."""
+        return self._done
+
+    def advance(self) -> None:
+        """One more submission is done."""
+        self._done += 1
+        self._progress.advance(self._task)
+        now = time.monotonic()
+        if not self._stream.isatty() and now - self._last_line >= PLAIN_INTERVAL_SECONDS:
+            self._last_line = now
+            rate = self._done / (now - self._started)
+            left = (self._total - self._done) / rate
+            print(
+                f"graded {self._done} of {self._total}, {rate:.1f}/s, {left:.0f} s left",
+                file=self._stream,
+                flush=True,
+            )
+
+
+def console(stream: TextIO) -> Console:
+    """A console that uses colour only on a terminal and never more than 80 columns."""
+    terminal = stream.isatty()
+    found = Console(file=stream, highlight=False, soft_wrap=False, no_color=not terminal)
+    if not terminal or found.width > WIDTH:
+        found.width = WIDTH
+    return found
+
+
+def class_table(cards: Sequence[Scorecard], rubric: Rubric) -> Table:
+    """The class at a glance, one line for each student."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("student", no_wrap=True, max_width=24)
+    for milestone in rubric.milestones:
+        table.add_column(milestone.id, justify="right", no_wrap=True)
+    table.add_column("score", justify="right", no_wrap=True)
+    table.add_column("status", no_wrap=True)
+    for card in cards:
+        scored = [points(m.score) if card.score is not None else "-" for m in card.milestones]
+        scored += ["-"] * (len(rubric.milestones) - len(scored))
+        total = points(card.score) if card.score is not None else "-"
+        style = "" if card.status == "graded" else "yellow"
+        table.add_row(Text(card.student), *scored, total, Text(card.status, style=style))
+    table.add_section()
+    most = [points(float(milestone.points)) for milestone in rubric.milestones]
+    table.add_row("of", *most, points(float(rubric.points)), "", style="dim")
+    return table
+
+
+def feedback_text(card: Scorecard, rubric: Rubric) -> Text:
+    """One student's feedback for the terminal."""
+    text = Text()
+    for milestone in card.milestones:
+        text.append(f"{milestone.title}", style="bold")
+        text.append(f"  {points(milestone.score)} / {points(milestone.max_score)}\n")
+        for note in milestone.notes:
+            text.append(f"  note: {note}\n", style="yellow")
+        shared = shared_message(milestone)
+        if shared:
+            text.append(f"  {shared}\n", style="red")
+        for criterion in milestone.criteria:
+            right = criterion.verdict is Verdict.PASSED
+            text.append("  ✓ " if right else "  ✗ ", style="green" if right else "red")
+            text.append(f"{criterion.title}")
+            if not right:
+                text.append(f": {VERDICT_WORDS[criterion.verdict]}", style="red")
+            text.append("\n")
+            for line in criterion.message.split("\n"):
+                if line and line != shared:
+                    text.append(f"      {line}\n")
+    total = points(card.score) if card.score is not None else "-"
+    text.append(f"Score: {total} of {points(card.max_score)}", style="bold")
+    return text

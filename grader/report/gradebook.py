@@ -1,0 +1,64 @@
+"""gradebook.csv: one line for each student."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+
+from grader.model import Scorecard, Submission
+from grader.report.feedback import points
+from grader.rubric import Rubric
+
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+
+
+def gradebook_csv(
+    submissions: Sequence[Submission], cards: Sequence[Scorecard], rubric: Rubric
+) -> str:
+    """The gradebook.  A submission that needs attention has no score in it."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    milestones = [milestone.id for milestone in rubric.milestones]
+    writer.writerow(
+        ["student", "name", "email", "status", "score", "max_score", *milestones, "late",
+         "misconceptions", "submission", "notes"]
+    )  # fmt: skip
+    for submission, card in zip(submissions, cards, strict=True):
+        writer.writerow([spreadsheet_safe(cell) for cell in _row(submission, card, milestones)])
+    return stream.getvalue()
+
+
+def _row(submission: Submission, card: Scorecard, milestones: Sequence[str]) -> list[str]:
+    scored = {milestone.id: milestone for milestone in card.milestones}
+    graded = card.score is not None
+    columns = [points(scored[m].score) if graded and m in scored else "" for m in milestones]
+    notes = [card.problem, *card.notes, *(n for m in card.milestones for n in m.notes)]
+    return [
+        card.student,
+        submission.name,
+        "",
+        card.status,
+        points(card.score) if card.score is not None else "",
+        points(card.max_score),
+        *columns,
+        "",
+        "",
+        submission.origin,
+        " ".join(note for note in notes if note),
+    ]
+
+
+def spreadsheet_safe(cell: str) -> str:
+    """A cell that no spreadsheet takes for a formula."""
+    if cell.startswith(FORMULA_STARTS) and not _is_number(cell):
+        return "'" + cell
+    return cell
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return cell.strip() == cell

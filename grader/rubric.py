@@ -1,0 +1,329 @@
+"""The rubric: a YAML file in, a frozen `Rubric` out, or every fault of the file at once."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args
+
+import yaml
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails
+
+from grader.errors import RubricError
+
+Place = tuple[int, int]
+Located = dict[tuple[str | int, ...], Place]
+
+
+def _decimal(value: object) -> object:
+    """Turn a YAML number into the decimal that was written, not its binary neighbour."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        raise ValueError("points are a number, such as 12 or 2.5")
+    return Decimal(str(value))
+
+
+Points = Annotated[Decimal, BeforeValidator(_decimal), Field(ge=0, le=100_000)]
+Identifier = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=64)]
+PositiveInt = Annotated[int, Field(gt=0, le=1_000_000)]
+Text = Annotated[str, Field(min_length=1, max_length=300)]
+Show = Literal["name", "message", "details"]
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class Limits(_Section):
+    """What one submission may use.
+
+    Attributes:
+        question_seconds: wall time for one answer of the student's code.
+        submission_seconds: wall time for the whole examination.
+        memory_mb: address space beyond what Python and torch take.
+        output_kb: how much of its prints is kept.
+    """
+
+    question_seconds: PositiveInt = 10
+    submission_seconds: PositiveInt = 120
+    memory_mb: PositiveInt = 2048
+    output_kb: PositiveInt = 64
+
+
+class Criterion(_Section):
+    """A line of the rubric: some tests, and the points for passing them."""
+
+    id: Identifier
+    title: Text
+    points: Points
+    tests: Annotated[tuple[Text, ...], Field(min_length=1, strict=False)]
+    award: Literal["all", "proportional"] = "all"
+    show: Show = "message"
+
+
+class Milestone(_Section):
+    """One file of the assignment with the suite that examines it."""
+
+    id: Identifier
+    title: Text
+    file: Text
+    suite: Text
+    criteria: Annotated[tuple[Criterion, ...], Field(min_length=1, strict=False)]
+
+    @property
+    def points(self) -> Decimal:
+        """The most that this milestone can bring."""
+        return sum((criterion.points for criterion in self.criteria), Decimal(0))
+
+
+class Rubric(_Section):
+    """A whole rubric, valid in itself; `root` is the folder that its paths start from."""
+
+    format: Literal[1]
+    assignment: Identifier
+    title: Text
+    stubs: Text = "assignments"
+    solutions: Text = "solutions"
+    suites: Text = "grader/suites"
+    limits: Limits = Limits()
+    milestones: Annotated[tuple[Milestone, ...], Field(min_length=1, strict=False)]
+    root: Annotated[Path, Field(exclude=True)] = Path()
+
+    @property
+    def points(self) -> Decimal:
+        """The most that a submission can reach."""
+        return sum((milestone.points for milestone in self.milestones), Decimal(0))
+
+    @property
+    def suite_folder(self) -> Path:
+        """Folder of the hidden suites."""
+        return self.root / self.suites
+
+    @property
+    def suite_paths(self) -> tuple[Path, ...]:
+        """The hidden suites, in the order of the milestones."""
+        return tuple(self.suite_folder / milestone.suite for milestone in self.milestones)
+
+
+def load_rubric(path: Path) -> Rubric:
+    """Read and check a rubric file.
+
+    Raises:
+        RubricError: with every fault found, each with line and column where they are known.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise RubricError(str(path), [f"cannot be read: {error.strerror}"]) from error
+    except UnicodeDecodeError as error:
+        raise RubricError(str(path), ["is not UTF-8 text"]) from error
+    return parse_rubric(text, path)
+
+
+def parse_rubric(text: str, path: Path) -> Rubric:
+    """Check the text of a rubric whose paths start from the folder of `path`.
+
+    Raises:
+        RubricError: with every fault found.
+    """
+    places: Located = {}
+    problems: list[str] = []
+    try:
+        root = yaml.compose(text, Loader=yaml.SafeLoader)
+    except yaml.YAMLError as error:
+        raise RubricError(str(path), [_yaml_problem(error)]) from error
+    data = _plain(root, (), places, problems) if root is not None else {}
+    rubric: Rubric | None = None
+    try:
+        rubric = Rubric.model_validate(data)
+    except ValidationError as error:
+        problems += [_validation_problem(detail, places) for detail in error.errors()]
+    if rubric is not None:
+        rubric = rubric.model_copy(update={"root": path.resolve().parent})
+        problems += _inconsistencies(rubric, places)
+    if problems or rubric is None:
+        raise RubricError(str(path), problems)
+    return rubric
+
+
+def check_tests_counted(rubric: Rubric, path: Path, tests: Sequence[str]) -> None:
+    """Check that every hidden test counts once and that every pattern matches one.
+
+    Args:
+        rubric: a valid rubric.
+        path: its file, for the message.
+        tests: ids of all collected tests, `<suite file>::<test name>`.
+
+    Raises:
+        RubricError: with each pattern that matches nothing and each test that does not count.
+    """
+    problems = []
+    counted: dict[str, list[str]] = {test: [] for test in tests}
+    for milestone in rubric.milestones:
+        for criterion in milestone.criteria:
+            for pattern in criterion.tests:
+                matched = [test for test in tests if matches(test, milestone, pattern)]
+                for test in matched:
+                    counted[test].append(f"{milestone.id}/{criterion.id}")
+                if not matched:
+                    names = [_test_name(t) for t in tests if t.startswith(milestone.suite + "::")]
+                    problems.append(
+                        f"milestone {milestone.id}, criterion {criterion.id}: the pattern "
+                        f"{pattern!r} matches no test of {milestone.suite}"
+                        + _perhaps(pattern, names)
+                    )
+    for test, criteria in counted.items():
+        if not criteria:
+            problems.append(f"no criterion counts the test {test}")
+        elif len(set(criteria)) > 1:
+            problems.append(f"the test {test} counts twice: {', '.join(sorted(set(criteria)))}")
+    if problems:
+        raise RubricError(str(path), problems)
+
+
+def matches(test: str, milestone: Milestone, pattern: str) -> bool:
+    """Tell whether a test id belongs to a milestone and its name fits a pattern.
+
+    `*` and `?` stand for what they stand for in a shell; brackets stand for themselves, since
+    pytest puts them around parameters.
+    """
+    import fnmatch
+
+    suite, _, name = test.partition("::")
+    literal = pattern.replace("[", "[[]")
+    return suite == milestone.suite and fnmatch.fnmatchcase(name, literal)
+
+
+def _test_name(test: str) -> str:
+    return test.partition("::")[2]
+
+
+def _yaml_problem(error: yaml.YAMLError) -> str:
+    mark = getattr(error, "problem_mark", None)
+    reason = getattr(error, "problem", None) or str(error)
+    if mark is None:
+        return f"is not valid YAML: {reason}"
+    return f"line {mark.line + 1}, column {mark.column + 1}: is not valid YAML: {reason}"
+
+
+def _plain(
+    node: yaml.Node, path: tuple[str | int, ...], places: Located, problems: list[str]
+) -> Any:
+    """Build plain data from a YAML node, noting where each value stands."""
+    places[path] = (node.start_mark.line + 1, node.start_mark.column + 1)
+    if isinstance(node, yaml.MappingNode):
+        return _plain_mapping(node, path, places, problems)
+    if isinstance(node, yaml.SequenceNode):
+        return [
+            _plain(child, (*path, index), places, problems)
+            for index, child in enumerate(node.value)
+        ]
+    return yaml.SafeLoader("").construct_object(node)
+
+
+def _plain_mapping(
+    node: yaml.MappingNode, path: tuple[str | int, ...], places: Located, problems: list[str]
+) -> dict[str, Any]:
+    result: dict[str, Any] = {}
+    for key_node, value_node in node.value:
+        key = str(key_node.value)
+        place = (key_node.start_mark.line + 1, key_node.start_mark.column + 1)
+        if key in result:
+            problems.append(_sentence(place, _dotted((*path, key)), "stands twice"))
+        result[key] = _plain(value_node, (*path, key), places, problems)
+        places[(*path, key, "<key>")] = place
+    return result
+
+
+def _validation_problem(detail: ErrorDetails, places: Located) -> str:
+    location = tuple(detail["loc"])
+    place = places.get((*location, "<key>")) or _nearest_place(location, places)
+    kind = detail["type"]
+    if kind == "extra_forbidden":
+        known = list(_section_at(location[:-1]).model_fields)
+        known.remove("root") if "root" in known else None
+        reason = "is not a key of the rubric" + _perhaps(str(location[-1]), known)
+    elif kind == "missing":
+        reason = "is missing"
+    elif kind == "literal_error":
+        words = [str(word) for word in _literal_words(location)]
+        reason = f"must be one of {', '.join(words)}, not {detail['input']!r}"
+        reason += _perhaps(str(detail["input"]), words)
+    else:
+        message = detail["msg"].removeprefix("Value error, ")
+        reason = f"{message[0].lower()}{message[1:]}, not {_short(detail['input'])}"
+    return _sentence(place, _dotted(location), reason)
+
+
+def _nearest_place(location: tuple[str | int, ...], places: Located) -> Place:
+    for length in range(len(location), -1, -1):
+        if location[:length] in places:
+            return places[location[:length]]
+    return (1, 1)
+
+
+def _section_at(location: tuple[str | int, ...]) -> type[BaseModel]:
+    """The model that describes the mapping at a path."""
+    names = [part for part in location if isinstance(part, str)]
+    by_name: dict[str, type[BaseModel]] = {
+        "limits": Limits,
+        "milestones": Milestone,
+        "criteria": Criterion,
+    }
+    return by_name[names[-1]] if names else Rubric
+
+
+def _literal_words(location: tuple[str | int, ...]) -> Sequence[object]:
+    field = _section_at(location[:-1]).model_fields[str(location[-1])]
+    return get_args(field.annotation)
+
+
+def _inconsistencies(rubric: Rubric, places: Located) -> Iterator[str]:
+    """Faults that only show when the parts are held against each other or the disk."""
+    yield from _repeated([m.id for m in rubric.milestones], ("milestones",), places)
+    for index, milestone in enumerate(rubric.milestones):
+        path = ("milestones", index, "criteria")
+        yield from _repeated([c.id for c in milestone.criteria], path, places)
+    for key in ("stubs", "solutions", "suites"):
+        if not (rubric.root / getattr(rubric, key)).is_dir():
+            yield _sentence(
+                _nearest_place((key,), places), key, f"no such folder: {getattr(rubric, key)}"
+            )
+    for index, milestone in enumerate(rubric.milestones):
+        if rubric.suite_folder.is_dir() and not (rubric.suite_folder / milestone.suite).is_file():
+            here = [entry.name for entry in rubric.suite_folder.glob("test_*.py")]
+            location = ("milestones", index, "suite")
+            reason = f"no such suite: {milestone.suite}" + _perhaps(milestone.suite, here)
+            yield _sentence(places[location], _dotted(location), reason)
+
+
+def _repeated(ids: Sequence[str], path: tuple[str | int, ...], places: Located) -> Iterator[str]:
+    for index, identifier in enumerate(ids):
+        if identifier in ids[:index]:
+            location = (*path, index, "id")
+            yield _sentence(places[location], _dotted(location), f"{identifier!r} stands twice")
+
+
+def _perhaps(word: str, known: Sequence[str]) -> str:
+    near = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
+    return f"; perhaps you meant {near[0]!r}" if near else ""
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+def _dotted(path: tuple[str | int, ...]) -> str:
+    text = ""
+    for part in path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}"
+    return text.lstrip(".")
+
+
+def _sentence(place: Place, subject: str, reason: str) -> str:
+    line, column = place
+    return f"line {line}, column {column}: {subject or 'the file'}: {reason}"

@@ -1,0 +1,1 @@
+"""Where student code runs: the fork server, the confined worker, and what crosses the boundary."""

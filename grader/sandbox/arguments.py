@@ -1,0 +1,46 @@
+"""How arguments reach a student's function, whose parameters may have other names or order."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from torch import Tensor
+
+
+def bind(
+    function: Callable[..., Any],
+    arguments: Sequence[tuple[str, Any]],
+    tensors: dict[str, Tensor],
+) -> tuple[list[Any], dict[str, Any]]:
+    """Sort arguments into positional and named ones.
+
+    Tensors come first, by position.  An argument goes by name where the signature knows the
+    name, otherwise by position; so a renamed parameter gets its value by its place, and a
+    signature in another order by its names.
+
+    Args:
+        function: a function or class of the student's.
+        arguments: name in the stub and value, in the order of the stub.
+        tensors: input tensors, by the name in the stub.
+    """
+    known = _named_parameters(function)
+    positional: list[Any] = list(tensors.values())
+    named: dict[str, Any] = {}
+    everything_known = all(name in known for name, _ in arguments)
+    for name, value in arguments:
+        if everything_known:
+            named[name] = value
+        else:
+            positional.append(value)
+    return positional, named
+
+
+def _named_parameters(function: Callable[..., Any]) -> set[str]:
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return set()
+    usable = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    return {parameter.name for parameter in parameters if parameter.kind in usable}

@@ -1,0 +1,88 @@
+"""The walls around a worker, put up by the worker itself before it loads student code."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import resource
+import signal
+import sys
+from collections.abc import Collection
+from pathlib import Path
+
+from grader.sandbox.policy import ENVIRONMENT, MEGABYTE, WorkerPolicy
+
+# linux/prctl.h
+PR_SET_PDEATHSIG = 1
+PR_SET_DUMPABLE = 4
+PR_SET_NO_NEW_PRIVS = 38
+
+
+def confine(policy: WorkerPolicy, uid: int | None, scratch: Path) -> None:
+    """Give up every right that student code does not need.  There is no way back.
+
+    Args:
+        policy: the limits.
+        uid: user and group to become; `None` keeps the present user.
+        scratch: the only folder that the worker may write to; becomes HOME and the
+            working directory.
+
+    Raises:
+        OSError: if a wall cannot be put up; the worker must not go on then.
+    """
+    set_limits(policy, own_uid=uid is not None)
+    if uid is not None:
+        os.setgroups([])
+        os.setgid(uid)
+        os.setuid(uid)
+    if sys.platform == "linux":
+        _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        _prctl(PR_SET_DUMPABLE, 0)
+        _prctl(PR_SET_NO_NEW_PRIVS, 1)
+    os.environ.clear()
+    os.environ.update(ENVIRONMENT, HOME=str(scratch), TMPDIR=str(scratch))
+    os.umask(0o077)
+    os.chdir(scratch)
+
+
+def set_limits(policy: WorkerPolicy, own_uid: bool) -> None:
+    """Set the kernel's limits for this process.
+
+    The limit on processes counts all of a uid, so it is set only for a uid of the worker's own.
+    """
+    limits = {
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_FSIZE: policy.file_mb * MEGABYTE,
+        resource.RLIMIT_NOFILE: policy.open_files,
+        resource.RLIMIT_CPU: policy.cpu_seconds,
+    }
+    if sys.platform == "linux":
+        limits[resource.RLIMIT_AS] = address_space_bytes() + policy.memory_mb * MEGABYTE
+    if own_uid:
+        limits[resource.RLIMIT_NPROC] = policy.processes
+    for kind, value in limits.items():
+        hard = resource.getrlimit(kind)[1]
+        bound = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        resource.setrlimit(kind, (bound, bound))
+
+
+def address_space_bytes() -> int:
+    """Address space that this process has mapped now."""
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    return pages * resource.getpagesize()
+
+
+def close_descriptors(keep: Collection[int]) -> None:
+    """Close every descriptor but 0, 1, 2 and those in `keep`."""
+    last = 2
+    for descriptor in sorted(keep):
+        os.closerange(last + 1, descriptor)
+        last = max(last, descriptor)
+    os.closerange(last + 1, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+
+
+def _prctl(option: int, argument: int) -> None:
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(option, argument, 0, 0, 0) != 0:
+        error = ctypes.get_errno()
+        raise OSError(error, f"prctl {option}: {os.strerror(error)}")

@@ -1,0 +1,189 @@
+"""Loads a student's file the way a patient teacher would: statement by statement.
+
+A statement at the top level that raises (a plot without a screen, a training loop that fails,
+`input()` without a keyboard) is noted and skipped, and the definitions below it are still
+there.  In `definitions_only` mode, used after a load that never ended or killed its process,
+only what defines something is executed.  Other files of the submission are found last, so a
+student's `random.py` never hides the standard one.
+"""
+
+from __future__ import annotations
+
+import __future__
+
+import ast
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import linecache
+import sys
+import types
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from grader.sandbox.faults import fault_of
+from grader.sandbox.vocabulary import Fault
+
+MAX_SOURCE_BYTES = 1 << 20
+MAX_SKIPPED = 10
+
+
+class SubmissionFinder(importlib.abc.MetaPathFinder):
+    """Finds the submission's own modules, after everything that is installed."""
+
+    def __init__(self, folders: Sequence[Path], definitions_only: bool) -> None:
+        self.folders = folders
+        self.definitions_only = definitions_only
+
+    def find_spec(
+        self,
+        fullname: str,
+        path: Sequence[str] | None,
+        target: types.ModuleType | None = None,
+    ) -> importlib.machinery.ModuleSpec | None:
+        """Find a top-level module or package of the submission."""
+        if path is not None:
+            return None
+        for folder in self.folders:
+            file = folder / f"{fullname}.py"
+            if file.is_file():
+                loader = StatementLoader(fullname, file, self.definitions_only)
+                return importlib.util.spec_from_file_location(fullname, file, loader=loader)
+            if (folder / fullname).is_dir():
+                return importlib.machinery.PathFinder.find_spec(fullname, [str(folder)])
+        return None
+
+
+class StatementLoader(importlib.abc.Loader):
+    """Executes one file, keeping what failed in `skipped`."""
+
+    def __init__(self, name: str, path: Path, definitions_only: bool) -> None:
+        self.name = name
+        self.path = path
+        self.definitions_only = definitions_only
+        self.skipped: list[Fault] = []
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType | None:
+        """Leave the creation of the module to Python."""
+        return None
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        """Execute the file in a module's namespace.
+
+        Raises:
+            SyntaxError: if the file does not parse.
+        """
+        source = read_source(self.path)
+        tree = ast.parse(source, filename=str(self.path))
+        lines = source.splitlines(keepends=True)
+        linecache.cache[str(self.path)] = (len(source), None, lines, str(self.path))
+        if ast.get_docstring(tree) is not None:
+            module.__doc__ = ast.get_docstring(tree)
+        flags = _future_flags(tree)
+        for statement in chosen_statements(tree, self.definitions_only):
+            self._execute(statement, module, flags)
+
+    def _execute(self, statement: ast.stmt, module: types.ModuleType, flags: int) -> None:
+        single = ast.Module(body=[statement], type_ignores=[])
+        try:
+            code = compile(single, str(self.path), "exec", flags=flags, dont_inherit=True)
+            exec(code, module.__dict__)  # noqa: S102
+        except BaseException as error:
+            if len(self.skipped) < MAX_SKIPPED:
+                self.skipped.append(fault_of(error, self.path.parent, statement.lineno))
+
+
+def load_file(
+    path: Path, folders: Sequence[Path], definitions_only: bool
+) -> tuple[types.ModuleType, list[Fault]]:
+    """Load a milestone's file as a module, with the submission's other files in reach.
+
+    Args:
+        path: the file.
+        folders: where its imports may find other files of the submission.
+        definitions_only: execute only statements that define something.
+
+    Returns:
+        The module, and the top-level statements that raised.
+
+    Raises:
+        SyntaxError: if the file does not parse.
+    """
+    sys.meta_path.append(SubmissionFinder(folders, definitions_only))
+    name = path.stem
+    loader = StatementLoader(name, path, definitions_only)
+    spec = importlib.machinery.ModuleSpec(name, loader, origin=str(path))
+    spec.has_location = True
+    module = importlib.util.module_from_spec(spec)
+    sys.modules.setdefault(name, module)
+    loader.exec_module(module)
+    return module, loader.skipped
+
+
+def read_source(path: Path) -> str:
+    """Read a Python file as text.
+
+    Raises:
+        SyntaxError: with the line, if the bytes are no text in the declared encoding, hold
+            NUL bytes, or are too many.
+    """
+    data = path.read_bytes()
+    if len(data) > MAX_SOURCE_BYTES:
+        raise SyntaxError(f"the file is larger than {MAX_SOURCE_BYTES >> 20} MB")
+    if b"\0" in data:
+        line = data[: data.index(b"\0")].count(b"\n") + 1
+        raise SyntaxError("the file holds NUL bytes: save it as UTF-8 text", _at(path, line))
+    try:
+        return importlib.util.decode_source(data)
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        reason = "this line is not UTF-8 text: save the file as UTF-8"
+        raise SyntaxError(reason, _at(path, line)) from error
+
+
+def _at(path: Path, line: int) -> tuple[str, int, int, str]:
+    return (str(path), line, 1, "")
+
+
+def _future_flags(tree: ast.Module) -> int:
+    flags = 0
+    for statement in tree.body:
+        if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
+            for alias in statement.names:
+                feature = getattr(__future__, alias.name, None)
+                flags |= feature.compiler_flag if feature is not None else 0
+    return flags
+
+
+def chosen_statements(tree: ast.Module, definitions_only: bool) -> Iterator[ast.stmt]:
+    """The statements to execute, in their order."""
+    if not definitions_only:
+        yield from tree.body
+        return
+    own = {
+        node.name
+        for node in tree.body
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+    }
+    for statement in tree.body:
+        if _defines(statement, own):
+            yield statement
+
+
+def _defines(statement: ast.stmt, own: set[str]) -> bool:
+    """Tell whether a statement defines something without running the student's functions."""
+    if isinstance(
+        statement,
+        (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef),
+    ):
+        return True
+    if not isinstance(statement, (ast.Assign, ast.AnnAssign)):
+        return False
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Call):
+            root = node.func
+            while isinstance(root, (ast.Attribute, ast.Call, ast.Subscript)):
+                root = root.func if isinstance(root, ast.Call) else root.value
+            if not isinstance(root, ast.Name) or root.id in own or root.id == "input":
+                return False
+    return True

@@ -1,0 +1,239 @@
+"""Answers questions about a student's file, inside the process that holds the student's code.
+
+The same `Runtime` serves a confined worker, where everything it says is only a claim, and
+trusted code in the examiner's own process.  It knows no test, no reference and no score.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from grader.errors import RefusedTensorError
+from grader.sandbox.arguments import bind
+from grader.sandbox.faults import fault_of
+from grader.sandbox.loader import load_file
+from grader.sandbox.observation import Observer, OperatorRecorder
+from grader.sandbox.values import Outgoing, is_literal, kind_of
+from grader.sandbox.vocabulary import (
+    Built,
+    Called,
+    ChildClaim,
+    Constant,
+    Fault,
+    Faulted,
+    Loaded,
+    ParameterClaim,
+    Parameters,
+    Ran,
+    Written,
+)
+
+Question = dict[str, Any]
+Tensors = dict[str, Tensor]
+Answer = tuple[dict[str, Any], Tensors]
+
+
+class NameNotFoundError(Exception):
+    """The file does not define what the question asks for."""
+
+
+class Runtime:
+    """One loaded file and the modules built from it.
+
+    Args:
+        folder: the submission's own files; only frames below it are reported.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.module: types.ModuleType | None = None
+        self.built: dict[int, nn.Module] = {}
+        self.questions: dict[str, Callable[[Question, Tensors, Outgoing], Any]] = {
+            "load": self._load,
+            "constant": self._constant,
+            "call": self._call,
+            "build": self._build,
+            "read": self._read,
+            "write": self._write,
+            "run": self._run,
+        }
+
+    def answer(self, question: Question, tensors: Tensors) -> Answer:
+        """Answer one question; whatever the student's code raises becomes a fault.
+
+        Args:
+            question: the question and its arguments, as plain data.
+            tensors: the tensors that the question names, by key.
+
+        Returns:
+            Header and tensors of the reply.
+        """
+        outgoing = Outgoing()
+        torch.set_grad_enabled(True)
+        torch.set_default_dtype(torch.float32)
+        try:
+            body = self.questions[question["question"]](question, tensors, outgoing)
+        except RefusedTensorError as error:
+            outgoing = Outgoing()
+            body = Faulted(reply="faulted", fault=Fault(kind="RefusedTensor", message=str(error)))
+        except BaseException as error:
+            outgoing = Outgoing()
+            body = Faulted(reply="faulted", fault=fault_of(error, self.folder))
+        return {"id": question["id"], "body": body.model_dump(mode="json")}, outgoing.tensors
+
+    def _load(self, question: Question, tensors: Tensors, outgoing: Outgoing) -> Loaded:
+        path = self.folder / question["file"]
+        folders = list(dict.fromkeys([path.parent, self.folder]))
+        self.module, skipped = load_file(path, folders, question["definitions_only"])
+        names = {
+            str(name)[:300]: kind_of(value)
+            for name, value in list(vars(self.module).items())[:4_000]
+            if not str(name).startswith("__")
+        }
+        return Loaded(reply="loaded", names=names, skipped=tuple(skipped))
+
+    def _constant(self, question: Question, tensors: Tensors, outgoing: Outgoing) -> Constant:
+        value = self._find(question["name"])
+        if is_literal(value):
+            return Constant(reply="constant", value=value)
+        return Constant(reply="constant", value=None, foreign=type(value).__name__[:300])
+
+    def _call(self, question: Question, tensors: Tensors, outgoing: Outgoing) -> Called:
+        function = self._find(question["function"])
+        upstream = tensors.get(question["upstream"]) if question["upstream"] else None
+        inputs = _fresh_inputs(question, tensors, upstream is not None)
+        positional, named = bind(function, question["arguments"], inputs)
+        with OperatorRecorder(question["operators"]) as recorder:
+            result = function(*positional, **named)
+        operators = recorder.names(result)
+        output = outgoing.value(result)
+        fault = self._backward(result, upstream)
+        return Called(
+            reply="called",
+            output=output,
+            inputs_after={str(i): outgoing.add(t) for i, t in enumerate(inputs.values())},
+            gradients=_gradients({str(i): t for i, t in enumerate(inputs.values())}, outgoing),
+            gradient_fault=fault,
+            operators=operators,
+        )
+
+    def _build(self, question: Question, tensors: Tensors, outgoing: Outgoing) -> Built:
+        create = self._find(question["class"])
+        torch.manual_seed(question["seed"])
+        positional, named = bind(create, question["arguments"], {})
+        module = create(*positional, **named)
+        if not isinstance(module, nn.Module):
+            raise TypeError(f"{question['class']} is not an nn.Module")
+        handle = len(self.built)
+        self.built[handle] = module
+        return Built(
+            reply="built",
+            handle=handle,
+            parameters=_claims(_named_parameters(module), outgoing),
+            buffers=_claims(list(nn.Module.named_buffers(module)), outgoing),
+            children=tuple(
+                ChildClaim(name=name[:300], type=type(child).__name__[:300])
+                for name, child in nn.Module.named_modules(module)
+                if name
+            ),
+        )
+
+    def _read(self, question: Question, tensors: Tensors, outgoing: Outgoing) -> Parameters:
+        module = self.built[question["handle"]]
+        claims = _claims(_named_parameters(module), outgoing)
+        return Parameters(reply="parameters", parameters=claims)
+
+    def _write(self, question: Question, tensors: Tensors, outgoing: Outgoing) -> Written:
+        parameters = dict(_named_parameters(self.built[question["handle"]]))
+        with torch.no_grad():
+            for name, key in question["parameters"].items():
+                parameters[name].copy_(tensors[key])
+        return Written(reply="written")
+
+    def _run(self, question: Question, tensors: Tensors, outgoing: Outgoing) -> Ran:
+        module = self.built[question["handle"]]
+        upstream = tensors.get(question["upstream"]) if question["upstream"] else None
+        inputs = _fresh_inputs(question, tensors, upstream is not None)
+        nn.Module.train(module, question["mode"] == "train")
+        parameters = dict(_named_parameters(module))
+        for parameter in parameters.values():
+            parameter.grad = None
+        with (
+            Observer(module, question["watch"], outgoing) as observer,
+            OperatorRecorder(question["operators"]) as recorder,
+            torch.set_grad_enabled(upstream is not None),
+        ):
+            result = module(*inputs.values())
+        operators = recorder.names(result)
+        output = outgoing.value(result)
+        fault = self._backward(result, upstream)
+        return Ran(
+            reply="ran",
+            output=output,
+            inputs_after={str(i): outgoing.add(t) for i, t in enumerate(inputs.values())},
+            observations=tuple(observer.observations),
+            input_gradients=_gradients(
+                {str(i): t for i, t in enumerate(inputs.values())}, outgoing
+            ),
+            parameter_gradients=_gradients(parameters, outgoing),
+            gradient_fault=fault,
+            operators=operators,
+        )
+
+    def _find(self, name: str) -> Any:
+        # The value is whatever the student bound to the name.
+        try:
+            return vars(self.module)[name]
+        except KeyError:
+            raise NameNotFoundError(name) from None
+
+    def _backward(self, result: object, upstream: Tensor | None) -> Fault | None:
+        """Send the upstream gradient back; say why if that is not possible."""
+        if upstream is None:
+            return None
+        if not isinstance(result, Tensor):
+            return Fault(kind="NoTensor", message="the result is not a tensor")
+        if not result.requires_grad:
+            return Fault(kind="GradientCut", message="the result is cut off from the input")
+        try:
+            torch.autograd.backward(result, upstream)
+        except BaseException as error:
+            return fault_of(error, self.folder)
+        return None
+
+
+def _fresh_inputs(question: Question, tensors: Tensors, needs_gradient: bool) -> Tensors:
+    """Copies of the input tensors, by argument name, as leaves of a new gradient graph."""
+    inputs = {}
+    for name, key in question["tensors"]:
+        tensor = tensors[key].clone()
+        floating = tensor.dtype.is_floating_point
+        inputs[name] = tensor.requires_grad_(needs_gradient and floating)
+    return inputs
+
+
+def _named_parameters(module: nn.Module) -> list[tuple[str, Tensor]]:
+    return list(nn.Module.named_parameters(module))
+
+
+def _claims(
+    named: Sequence[tuple[str, Tensor]], outgoing: Outgoing
+) -> tuple[ParameterClaim, ...]:
+    return tuple(
+        ParameterClaim(name=name[:300], key=outgoing.add(t), requires_grad=bool(t.requires_grad))
+        for name, t in named
+    )
+
+
+def _gradients(leaves: Tensors, outgoing: Outgoing) -> dict[str, str]:
+    return {
+        name[:300]: outgoing.add(leaf.grad)
+        for name, leaf in leaves.items()
+        if leaf.grad is not None
+    }

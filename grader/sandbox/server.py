@@ -1,0 +1,147 @@
+"""The sandbox server: forks one worker for each request, and ends it when nobody needs it.
+
+It is forked from the nursery after torch is warm and before any test is loaded, so a worker's
+memory holds neither tests nor reference.  It stays single-threaded.  A request is one packet
+with a policy and three descriptors: the worker's channel, its output and a control socket.
+Closing the control socket ends the worker.
+"""
+
+from __future__ import annotations
+
+import array
+import json
+import os
+import selectors
+import shutil
+import signal
+import socket
+import stat
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+from grader.sandbox import worker
+from grader.sandbox.policy import FIRST_UID, UID_COUNT, WorkerPolicy
+
+REQUEST_BYTES = 16_384
+REQUEST_DESCRIPTORS = 3
+
+
+@dataclass(frozen=True)
+class RunningWorker:
+    """A worker as its server knows it."""
+
+    pid: int
+    uid: int | None
+    control: socket.socket
+    pidfd: int
+    scratch: Path
+
+
+class SandboxServer:
+    """Serves requests until the other end of its socket is closed.
+
+    Args:
+        requests: packet socket on which requests arrive.
+        keep: descriptors that workers keep open.
+    """
+
+    def __init__(self, requests: socket.socket, keep: tuple[int, ...]) -> None:
+        self.requests = requests
+        self.keep = keep
+        self.root = Path(tempfile.mkdtemp(prefix="grade-scratch-"))
+        self.root.chmod(stat.S_IRWXU | stat.S_IXGRP | stat.S_IXOTH)
+        self.selector = selectors.DefaultSelector()
+        self.selector.register(requests, selectors.EVENT_READ, self._accept)
+        self.running: dict[int, RunningWorker] = {}
+        self.open = True
+
+    def serve(self) -> NoReturn:
+        """Serve until the examiner is gone, then leave nothing behind."""
+        try:
+            while self.open:
+                for key, _ in self.selector.select():
+                    handle: Callable[[], None] = key.data
+                    handle()
+        finally:
+            for running in list(self.running.values()):
+                self._end(running)
+            shutil.rmtree(self.root, ignore_errors=True)
+            os._exit(0)
+
+    def _accept(self) -> None:
+        descriptors = array.array("i")
+        space = socket.CMSG_SPACE(REQUEST_DESCRIPTORS * descriptors.itemsize)
+        data, ancillary, _, _ = self.requests.recvmsg(REQUEST_BYTES, space)
+        if not data:
+            self.open = False
+            return
+        for _, _, content in ancillary:
+            descriptors.frombytes(content)
+        channel, output, control = descriptors
+        policy = WorkerPolicy(**json.loads(data))
+        self._start(policy, channel, output, socket.socket(fileno=control))
+
+    def _start(
+        self, policy: WorkerPolicy, channel: int, output: int, control: socket.socket
+    ) -> None:
+        uid = self._free_uid()
+        scratch = Path(tempfile.mkdtemp(dir=self.root))
+        if uid is not None:
+            os.chown(scratch, uid, uid)
+        pid = os.fork()
+        if pid == 0:
+            worker.serve(channel, output, policy, uid, scratch, self.keep)
+        os.close(channel)
+        os.close(output)
+        running = RunningWorker(pid, uid, control, os.pidfd_open(pid), scratch)
+        self.running[pid] = running
+        self.selector.register(control, selectors.EVENT_READ, lambda: self._end(running))
+        self.selector.register(running.pidfd, selectors.EVENT_READ, lambda: self._end(running))
+
+    def _free_uid(self) -> int | None:
+        if os.geteuid() != 0:
+            return None
+        taken = {running.uid for running in self.running.values()}
+        return next(uid for uid in range(FIRST_UID, FIRST_UID + UID_COUNT) if uid not in taken)
+
+    def _end(self, running: RunningWorker) -> None:
+        """Kill a worker and all it has started, tell how it ended, remove its scratch."""
+        if running.pid not in self.running:
+            return
+        signal.pidfd_send_signal(running.pidfd, signal.SIGKILL)
+        _, status = os.waitpid(running.pid, 0)
+        if running.uid is not None:
+            kill_everything_of(running.uid)
+        with suppress(OSError):
+            running.control.send(json.dumps({"status": os.waitstatus_to_exitcode(status)}).encode())
+        self.selector.unregister(running.control)
+        self.selector.unregister(running.pidfd)
+        running.control.close()
+        os.close(running.pidfd)
+        shutil.rmtree(running.scratch, ignore_errors=True)
+        del self.running[running.pid]
+
+
+def kill_everything_of(uid: int) -> None:
+    """Kill all processes of a uid, until none is left.
+
+    The limit on processes of that uid bounds how many there can be.
+    """
+    found = True
+    while found:
+        found = False
+        for entry in os.scandir("/proc"):
+            with suppress(OSError):
+                if entry.name.isdigit() and entry.stat().st_uid == uid and _alive(entry.name):
+                    os.kill(int(entry.name), signal.SIGKILL)
+                    found = True
+
+
+def _alive(pid: str) -> bool:
+    """Tell a process from one that has ended and only waits to be collected."""
+    state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    return state not in "ZX"

@@ -1,0 +1,124 @@
+"""Two ways to start the same worker: warm, by the sandbox server, or cold, as a new process."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from grader.errors import WorkerStartError
+from grader.sandbox.channel import START_SECONDS, Worker
+from grader.sandbox.output import KeptOutput
+from grader.sandbox.policy import ENVIRONMENT, FIRST_UID, WorkerPolicy
+
+
+class WarmSpawner:
+    """Has the sandbox server fork a worker.
+
+    Args:
+        requests: packet socket to the server.
+        output_bytes: how much of the worker's prints to keep.
+    """
+
+    def __init__(self, requests: socket.socket, output_bytes: int) -> None:
+        self._requests = requests
+        self._output_bytes = output_bytes
+
+    def spawn(self, policy: WorkerPolicy) -> Worker:
+        """Start a worker; see `Spawner`."""
+        channel, channel_there = socket.socketpair()
+        output, output_there = socket.socketpair()
+        control, control_there = socket.socketpair()
+        given = [channel_there, output_there, control_there]
+        try:
+            socket.send_fds(
+                self._requests,
+                [json.dumps(policy.as_json()).encode()],
+                [end.fileno() for end in given],
+            )
+        except OSError as error:
+            raise WorkerStartError(f"the sandbox server is gone: {error}") from error
+        finally:
+            for end in given:
+                end.close()
+        kept = KeptOutput(self._output_bytes)
+        worker = Worker(channel, output, _ControlHandle(control), kept)
+        worker.wait_until_ready()
+        return worker
+
+
+class _ControlHandle:
+    def __init__(self, control: socket.socket) -> None:
+        self._control = control
+
+    def kill(self) -> int | None:
+        """Ask the server to end the worker, and wait for how it ended."""
+        self._control.settimeout(START_SECONDS)
+        try:
+            self._control.shutdown(socket.SHUT_WR)
+            answer = self._control.recv(256)
+            return int(json.loads(answer)["status"]) if answer else None
+        except (OSError, ValueError):
+            return None
+        finally:
+            self._control.close()
+
+
+class ColdSpawner:
+    """Starts a new Python process for each worker: slower, but needs no fork of a warm one.
+
+    Args:
+        output_bytes: how much of the worker's prints to keep.
+    """
+
+    def __init__(self, output_bytes: int) -> None:
+        self._output_bytes = output_bytes
+
+    def spawn(self, policy: WorkerPolicy) -> Worker:
+        """Start a worker; see `Spawner`."""
+        channel, channel_there = socket.socketpair()
+        output, output_there = socket.socketpair()
+        scratch = Path(tempfile.mkdtemp(prefix="grade-scratch-"))
+        uid = FIRST_UID if os.geteuid() == 0 else None
+        if uid is not None:
+            os.chown(scratch, uid, uid)
+        start = {
+            "channel": channel_there.fileno(),
+            "output": output_there.fileno(),
+            "policy": policy.as_json(),
+            "uid": uid,
+            "scratch": str(scratch),
+        }
+        process = subprocess.Popen(
+            [sys.executable, "-I", "-m", "grader.sandbox.worker", json.dumps(start)],
+            stdin=subprocess.DEVNULL,
+            stdout=output_there,
+            stderr=output_there,
+            pass_fds=(channel_there.fileno(), output_there.fileno()),
+            env=ENVIRONMENT,
+        )
+        channel_there.close()
+        output_there.close()
+        kept = KeptOutput(self._output_bytes)
+        worker = Worker(channel, output, _ProcessHandle(process, scratch), kept)
+        worker.wait_until_ready()
+        return worker
+
+
+class _ProcessHandle:
+    def __init__(self, process: subprocess.Popen[bytes], scratch: Path) -> None:
+        self._process = process
+        self._scratch = scratch
+
+    def kill(self) -> int | None:
+        """Kill the process and remove its scratch folder."""
+        self._process.send_signal(signal.SIGKILL)
+        status = self._process.wait()
+        shutil.rmtree(self._scratch, ignore_errors=True)
+        return status

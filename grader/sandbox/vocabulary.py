@@ -1,0 +1,208 @@
+"""The words that cross the boundary: replies as strict models.
+
+Questions come from the trusted side and are plain dictionaries with a `question` key; replies
+come from student code, so every key, type and length is checked here before it is looked at.
+A tensor is named in the header and carried in the payload under that name.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Union
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter, ValidationError
+
+from grader.errors import FrameError
+
+Word = Annotated[str, Field(max_length=300)]
+Line = Annotated[int, Field(ge=0, le=100_000_000)]
+Count = Annotated[int, Field(ge=0, le=1_000_000_000)]
+MAX_NAMES = 5_000
+
+
+class _Reply(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class Frame(_Reply):
+    """One line of a traceback inside the student's own files."""
+
+    file: Word
+    line: Line
+    function: Word
+
+
+class Fault(_Reply):
+    """An exception of the student's code, or a thing that could not be found.
+
+    Attributes:
+        kind: name of the exception's class.
+        message: its text, cut to a few hundred characters.
+        line: line in `file`, 0 if no frame of the student's own is involved.
+    """
+
+    kind: Word
+    message: Annotated[str, Field(max_length=2_000)]
+    file: Word = ""
+    line: Line = 0
+    frames: Annotated[tuple[Frame, ...], Field(max_length=20, strict=False)] = ()
+
+
+class TensorValue(_Reply):
+    """A tensor, carried in the payload as `key`."""
+
+    kind: Literal["tensor"]
+    key: Word
+
+
+class SequenceValue(_Reply):
+    """A tuple or a list."""
+
+    kind: Literal["sequence"]
+    items: Annotated[tuple[Value, ...], Field(max_length=64, strict=False)]
+
+
+class ForeignValue(_Reply):
+    """Anything else, known by what it is only: `None`, a number, a NumPy array, a meta tensor."""
+
+    kind: Literal["foreign"]
+    what: Word
+
+
+Value = Annotated[Union[TensorValue, SequenceValue, ForeignValue], Field(discriminator="kind")]  # noqa: UP007
+Names = Annotated[dict[Word, Word], Field(max_length=MAX_NAMES)]
+
+
+class Loaded(_Reply):
+    """Answer to `load`.
+
+    Attributes:
+        names: what the file defines, with its kind: class, function, module or value.
+        skipped: statements at the top level that raised; the rest of the file ran.
+    """
+
+    reply: Literal["loaded"]
+    names: Names
+    skipped: Annotated[tuple[Fault, ...], Field(max_length=10, strict=False)]
+
+
+class Constant(_Reply):
+    """Answer to `constant`: a literal, or what stands there instead."""
+
+    reply: Literal["constant"]
+    value: JsonValue
+    foreign: Word = ""
+
+
+class Called(_Reply):
+    """Answer to `call`.
+
+    Attributes:
+        output: what the function returned.
+        inputs_after: payload keys of the input tensors as they are afterwards, by position.
+        gradients: payload keys of the inputs' gradients, by position; one that did not come
+            about is absent.
+        gradient_fault: why no gradient could be computed.
+        operators: names of torch functions and gradient nodes that took part.
+    """
+
+    reply: Literal["called"]
+    output: Value
+    inputs_after: Names
+    gradients: Names
+    gradient_fault: Fault | None
+    operators: Annotated[tuple[Word, ...], Field(max_length=MAX_NAMES, strict=False)]
+
+
+class ParameterClaim(_Reply):
+    """A parameter or buffer, carried in the payload as `key`."""
+
+    name: Word
+    key: Word
+    requires_grad: bool
+
+
+class ChildClaim(_Reply):
+    """A module inside a built one: its dotted name and the name of its class."""
+
+    name: Word
+    type: Word
+
+
+class Built(_Reply):
+    """Answer to `build`."""
+
+    reply: Literal["built"]
+    handle: Count
+    parameters: Annotated[tuple[ParameterClaim, ...], Field(max_length=MAX_NAMES, strict=False)]
+    buffers: Annotated[tuple[ParameterClaim, ...], Field(max_length=MAX_NAMES, strict=False)]
+    children: Annotated[tuple[ChildClaim, ...], Field(max_length=MAX_NAMES, strict=False)]
+
+
+class Parameters(_Reply):
+    """Answer to `read`."""
+
+    reply: Literal["parameters"]
+    parameters: Annotated[tuple[ParameterClaim, ...], Field(max_length=MAX_NAMES, strict=False)]
+
+
+class Written(_Reply):
+    """Answer to `write`."""
+
+    reply: Literal["written"]
+
+
+class Observation(_Reply):
+    """One call of a watched child: what it received and what it returned."""
+
+    child: Word
+    inputs: Annotated[tuple[Value, ...], Field(max_length=64, strict=False)]
+    output: Value
+
+
+class Ran(_Reply):
+    """Answer to `run`, with the calls of watched children in their order."""
+
+    reply: Literal["ran"]
+    output: Value
+    inputs_after: Names
+    observations: Annotated[tuple[Observation, ...], Field(max_length=512, strict=False)]
+    input_gradients: Names
+    parameter_gradients: Names
+    gradient_fault: Fault | None
+    operators: Annotated[tuple[Word, ...], Field(max_length=MAX_NAMES, strict=False)]
+
+
+class Faulted(_Reply):
+    """The student's code raised instead of answering."""
+
+    reply: Literal["faulted"]
+    fault: Fault
+
+
+Reply = Annotated[
+    Union[Loaded, Constant, Called, Built, Parameters, Written, Ran, Faulted],  # noqa: UP007
+    Field(discriminator="reply"),
+]
+
+
+class Envelope(_Reply):
+    """A reply with the number of the question that it answers."""
+
+    id: Count
+    body: Reply
+
+
+_ENVELOPE: TypeAdapter[Envelope] = TypeAdapter(Envelope)
+
+
+def parse_envelope(header: dict[str, object]) -> Envelope:
+    """Check a reply's header.
+
+    Raises:
+        FrameError: if it breaks the schema in any way.
+    """
+    try:
+        return _ENVELOPE.validate_python(header)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise FrameError(f"a reply breaks the schema at {first['loc']}: {first['msg']}") from error

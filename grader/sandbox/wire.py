@@ -1,0 +1,104 @@
+"""Frames between a worker and the trusted side: a strict JSON header and a binary payload.
+
+A frame is two big-endian 32-bit lengths, the header (JSON, UTF-8) and the payload
+(safetensors, or nothing).  Lengths are checked before anything of that size is allocated.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from typing import Any, NoReturn
+
+from grader.errors import FrameError
+
+PREFIX = struct.Struct(">II")
+MAX_HEADER_BYTES = 1 << 20
+MAX_PAYLOAD_BYTES = 64 << 20
+MAX_JSON_DEPTH = 32
+
+
+def encode_frame(header: dict[str, Any], payload: bytes = b"") -> bytes:
+    """Put a header and a payload into one frame.
+
+    Raises:
+        FrameError: if either is larger than the wire allows.
+    """
+    text = json.dumps(header, allow_nan=False, separators=(",", ":")).encode()
+    check_lengths(len(text), len(payload))
+    return PREFIX.pack(len(text), len(payload)) + text + payload
+
+
+def decode_prefix(prefix: bytes) -> tuple[int, int]:
+    """Read the lengths of header and payload, in bytes.
+
+    Raises:
+        FrameError: if either is larger than the wire allows.
+    """
+    header_bytes, payload_bytes = PREFIX.unpack(prefix)
+    check_lengths(header_bytes, payload_bytes)
+    return header_bytes, payload_bytes
+
+
+def check_lengths(header_bytes: int, payload_bytes: int) -> None:
+    """Hold two lengths against the caps of the wire.
+
+    Raises:
+        FrameError: if either is too large.
+    """
+    if header_bytes > MAX_HEADER_BYTES or payload_bytes > MAX_PAYLOAD_BYTES:
+        raise FrameError(f"a frame of {header_bytes} + {payload_bytes} bytes is over the cap")
+
+
+def decode_header(text: bytes) -> dict[str, Any]:
+    """Read the JSON header of a frame.
+
+    Raises:
+        FrameError: if it is not UTF-8, not JSON, nested too deep, no object, or holds NaN,
+            an infinity or a key twice.
+    """
+    _check_depth(text)
+    try:
+        header = json.loads(
+            text.decode("utf-8"),
+            parse_constant=_refuse_constant,
+            object_pairs_hook=_unique_keys,
+        )
+    except (ValueError, RecursionError) as error:
+        raise FrameError(f"a header is not strict JSON: {error}") from error
+    if not isinstance(header, dict):
+        raise FrameError("a header is not a JSON object")
+    return header
+
+
+def _check_depth(text: bytes) -> None:
+    """Refuse deep nesting before the parser recurses into it."""
+    opening = text.count(b"[") + text.count(b"{")
+    if opening <= MAX_JSON_DEPTH:
+        return
+    depth = 0
+    in_string = escaped = False
+    for byte in text:
+        if escaped:
+            escaped = False
+        elif in_string and byte == 0x5C:
+            escaped = True
+        elif byte == 0x22:
+            in_string = not in_string
+        elif not in_string and byte in b"[{":
+            depth += 1
+            if depth > MAX_JSON_DEPTH:
+                raise FrameError("a header is nested too deep")
+        elif not in_string and byte in b"]}":
+            depth -= 1
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not allowed")
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) != len(pairs):
+        raise ValueError("a key stands twice")
+    return result

@@ -1,0 +1,119 @@
+"""The worker: confines itself, then answers questions with the student's code.
+
+It is forked from the warm sandbox server, or started cold with
+`python -I -m grader.sandbox.worker` where fork is not to be had.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+from grader.errors import RefusedTensorError
+from grader.sandbox.confinement import close_descriptors, confine
+from grader.sandbox.libraries import open_libraries
+from grader.sandbox.policy import WorkerPolicy
+from grader.sandbox.runtime import Runtime
+from grader.sandbox.tensors import pack, unpack
+from grader.sandbox.wire import PREFIX, decode_header, decode_prefix, encode_frame
+
+NOT_CONFINED = 70  # exit status of a worker that could not put up its walls
+CHANNEL_ENDED = 0
+
+
+def serve(
+    channel: int,
+    output: int,
+    policy: WorkerPolicy,
+    uid: int | None,
+    scratch: Path,
+    keep: tuple[int, ...] = (),
+) -> NoReturn:
+    """Become a worker: never returns.
+
+    Args:
+        channel: descriptor of the socket to the examiner.
+        output: descriptor that takes what the student's code prints.
+        policy: limits.
+        uid: user to become, or `None`.
+        scratch: its own empty folder.
+        keep: further descriptors that stay open.
+    """
+    try:
+        _redirect_streams(output)
+        close_descriptors({channel, *keep})
+        connection = socket.socket(fileno=channel)
+        connection.setblocking(True)
+        confine(policy, uid, scratch)
+    except BaseException as error:
+        os.write(2, f"the worker could not confine itself: {error}\n".encode())
+        os._exit(NOT_CONFINED)
+    connection.sendall(encode_frame({"ready": True}))
+    runtime = Runtime(Path(policy.folder))
+    try:
+        while True:
+            _answer_one(connection, runtime)
+    except (OSError, EOFError):
+        os._exit(CHANNEL_ENDED)
+
+
+def _answer_one(connection: socket.socket, runtime: Runtime) -> None:
+    header_bytes, payload_bytes = decode_prefix(_receive(connection, PREFIX.size))
+    question = decode_header(_receive(connection, header_bytes))
+    tensors = unpack(_receive(connection, payload_bytes))
+    body, carried = runtime.answer(question, tensors)
+    try:
+        frame = encode_frame(body, pack(carried))
+    except (RefusedTensorError, ValueError, MemoryError) as error:
+        fault = {"kind": "RefusedTensor", "message": str(error)[:300]}
+        refusal = {"reply": "faulted", "fault": fault}
+        frame = encode_frame({"id": question["id"], "body": refusal})
+    _flush_streams()
+    connection.sendall(frame)
+
+
+def _receive(connection: socket.socket, count: int) -> bytes:
+    received = bytearray()
+    while len(received) < count:
+        part = connection.recv(min(count - len(received), 1 << 20))
+        if not part:
+            raise EOFError
+        received += part
+    return bytes(received)
+
+
+def _redirect_streams(output: int) -> None:
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.dup2(output, 1)
+    os.dup2(output, 2)
+
+
+def _flush_streams() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except BaseException:  # the student may have replaced or closed it
+            continue
+
+
+def main() -> NoReturn:
+    """Start cold: descriptors, policy and scratch folder come as one JSON argument."""
+    start = json.loads(sys.argv[1])
+    libraries = open_libraries()
+    serve(
+        start["channel"],
+        start["output"],
+        WorkerPolicy(**start["policy"]),
+        start["uid"],
+        Path(start["scratch"]),
+        libraries,
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,173 @@
+"""From a report and a rubric to a scorecard: a pure function of two values.
+
+A test counts as passed only if its call stage passed and said so; a test id that the suite
+collected and the report lacks has not passed.  A fault of the grader is never a lost point: the
+submission then has no score at all and goes to an instructor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Any
+
+from grader.model import (
+    CriterionScore,
+    MilestoneScore,
+    Scorecard,
+    Status,
+    TestCount,
+    TestResult,
+    Verdict,
+)
+from grader.rubric import Criterion, Milestone, Rubric, matches
+
+CENT = Decimal("0.01")
+MAX_MESSAGES = 3
+
+
+def score(report: Mapping[str, Any], rubric: Rubric) -> Scorecard:
+    """Score one report.
+
+    Args:
+        report: contents of a report.json of this grader.
+        rubric: the rubric as it is now.
+    """
+    examination = report["examination"]
+    results = test_results(report)
+    earned = Decimal(0)
+    milestones = []
+    for milestone in rubric.milestones:
+        notes = tuple(examination["notes"].get(milestone.id, ()))
+        points, scored = _score_milestone(milestone, results, notes)
+        earned += points
+        milestones.append(scored)
+    faults = [r for r in results.values() if r.verdict is Verdict.GRADER_FAULT]
+    status = _status(examination["facts"], faults)
+    return Scorecard(
+        student=examination["student"],
+        status=status,
+        score=None if status == "needs-attention" else _rounded(earned),
+        max_score=_rounded(rubric.points),
+        milestones=tuple(milestones),
+        notes=tuple(filter(None, examination["facts"].get("notes", "").split("\n"))),
+        problem=_problem(examination["facts"], faults),
+    )
+
+
+def unscored(student: str, rubric: Rubric, problem: str) -> Scorecard:
+    """The scorecard of a submission that could not be examined."""
+    return Scorecard(
+        student=student,
+        status="needs-attention",
+        score=None,
+        max_score=_rounded(rubric.points),
+        milestones=(),
+        problem=problem,
+    )
+
+
+def test_results(report: Mapping[str, Any]) -> dict[str, TestResult]:
+    """Result of every test that the suites hold, by id, in the order of the suites."""
+    present = {test["nodeid"]: _result_of(test) for test in report["tests"]}
+    expected: Sequence[str] = report["examination"]["expected"]
+    return {
+        test: present.get(test, TestResult(test=test, verdict=Verdict.NOT_RUN))
+        for test in dict.fromkeys([*expected, *present])
+    }
+
+
+def _result_of(test: Mapping[str, Any]) -> TestResult:
+    metadata = test.get("metadata", {})
+    verdict = Verdict(metadata.get("verdict", Verdict.NOT_RUN))
+    call_passed = test.get("call", {}).get("outcome") == "passed"
+    if verdict is Verdict.PASSED and not (call_passed and test.get("outcome") == "passed"):
+        verdict = Verdict.NOT_RUN
+    return TestResult(
+        test=test["nodeid"],
+        verdict=verdict,
+        message=metadata.get("message", ""),
+        details=metadata.get("details", ""),
+    )
+
+
+def _score_milestone(
+    milestone: Milestone, results: Mapping[str, TestResult], notes: tuple[str, ...]
+) -> tuple[Decimal, MilestoneScore]:
+    earned = Decimal(0)
+    criteria = []
+    for criterion in milestone.criteria:
+        counted = [
+            result
+            for test, result in results.items()
+            if any(matches(test, milestone, pattern) for pattern in criterion.tests)
+        ]
+        points = _points(criterion, counted)
+        earned += points
+        criteria.append(_score_criterion(criterion, counted, points))
+    return earned, MilestoneScore(
+        id=milestone.id,
+        title=milestone.title,
+        score=_rounded(earned),
+        max_score=_rounded(milestone.points),
+        criteria=tuple(criteria),
+        notes=notes,
+    )
+
+
+def _points(criterion: Criterion, counted: Sequence[TestResult]) -> Decimal:
+    passed = sum(result.verdict is Verdict.PASSED for result in counted)
+    if counted and passed == len(counted):
+        return criterion.points
+    if criterion.award == "all" or not counted:
+        return Decimal(0)
+    return criterion.points * passed / len(counted)
+
+
+def _score_criterion(
+    criterion: Criterion, counted: Sequence[TestResult], points: Decimal
+) -> CriterionScore:
+    lost = [result for result in counted if result.verdict is not Verdict.PASSED]
+    verdict = lost[0].verdict if lost else Verdict.PASSED
+    return CriterionScore(
+        id=criterion.id,
+        title=criterion.title,
+        score=_rounded(points),
+        max_score=_rounded(criterion.points),
+        verdict=verdict if counted else Verdict.NOT_RUN,
+        tests=TestCount(passed=len(counted) - len(lost), total=len(counted)),
+        message=_message(criterion, lost),
+    )
+
+
+def _message(criterion: Criterion, lost: Sequence[TestResult]) -> str:
+    """What the student may read about lost points: distinct sentences, one a line."""
+    if criterion.show == "name":
+        return ""
+    lines = []
+    for result in lost:
+        if result.verdict is Verdict.GRADER_FAULT:
+            continue
+        details = result.details if criterion.show == "details" else ""
+        lines.append(f"{result.message} {details}".strip())
+    return "\n".join(list(dict.fromkeys(filter(None, lines)))[:MAX_MESSAGES])
+
+
+def _status(facts: Mapping[str, str], faults: Sequence[TestResult]) -> Status:
+    if faults or facts.get("problem"):
+        return "needs-attention"
+    return "no-submission" if facts.get("files") == "0" else "graded"
+
+
+def _problem(facts: Mapping[str, str], faults: Sequence[TestResult]) -> str:
+    if facts.get("problem"):
+        return facts["problem"]
+    if not faults:
+        return ""
+    first = faults[0]
+    return f"The grader failed in {len(faults)} test(s), first in {first.test}: {first.message}"
+
+
+def _rounded(points: Decimal) -> float:
+    """Points to two decimals, half up."""
+    return float(points.quantize(CENT, rounding=ROUND_HALF_UP))

@@ -1,0 +1,202 @@
+"""Hidden tests of milestone 1: LayerNorm from scratch."""
+
+import pytest
+import torch
+from torch import Tensor
+
+from grader.examiner.checks import Draw, close, expect_close, expect_like
+from grader.examiner.student import Answer, Student, fail
+from grader.lesson.mathematics import normalise
+
+FUNCTION = "layernorm_scratch"
+LOOKED_FOR = (FUNCTION,)
+
+# PyTorch's own names for a normalisation, as functions and as nodes of the gradient graph.
+BUILT_INS = ("layer_norm", "group_norm", "batch_norm", "instance_norm", "rms_norm", "layernorm",
+             "groupnorm", "batchnorm", "rmsnorm")  # fmt: skip
+
+
+def expect_normalised(answer: Answer, x: Tensor, otherwise: str, eps: float = 1e-5) -> None:
+    """The answer is LayerNorm of x over its last dimension."""
+    expect_close(answer.tensor, normalise(x, eps), f"The result of {FUNCTION}", otherwise)
+
+
+def test_prediction(student: Student) -> None:
+    """The student predicted xhat of [1, 3, 5, 7] to four decimals."""
+    predicted = student.constant("PREDICTED_XHAT")
+    if predicted is None:
+        raise fail("PREDICTED_XHAT is still None. Work it out on paper and write it down.")
+    numbers = predicted[0] if isinstance(predicted, list) and len(predicted) == 1 else predicted
+    if not isinstance(numbers, list) or not all(type(n) in (int, float) for n in numbers):
+        raise fail("PREDICTED_XHAT must be a list of four numbers.")
+    found = torch.tensor(numbers, dtype=torch.float64)
+    expected = normalise(torch.tensor([1.0, 3.0, 5.0, 7.0], dtype=torch.float64))
+    # Half a unit of the fourth decimal, and as much again for a rounded intermediate result.
+    if found.shape != expected.shape or bool(((found - expected).abs() > 1e-4).any()):
+        raise fail("PREDICTED_XHAT is not xhat of [1, 3, 5, 7]. See slides 10 and 51.")
+
+
+@pytest.mark.parametrize("shape", [(8,), (5, 8), (2, 5, 8), (2, 3, 5, 8)], ids=lambda s: f"{len(s)}d")
+def test_matches_shape(student: Student, draw: Draw, shape: tuple[int, ...]) -> None:
+    """Inputs with one to four dimensions are normalised over the last one."""
+    x = draw.normal(*shape, mean=2.0, std=3.0)
+    expect_normalised(
+        student.call(FUNCTION, x),
+        x,
+        f"With an input of {len(shape)} dimension(s), the values differ from nn.LayerNorm. Mean "
+        "and variance belong to one token: they are taken over its d features. See slide 5.",
+    )
+
+
+def test_matches_float64(student: Student, draw: Draw) -> None:
+    """float64 in, float64 out, with its precision."""
+    x = draw.normal(3, 6, mean=-1.0, std=2.0, dtype=torch.float64)
+    expect_normalised(
+        student.call(FUNCTION, x),
+        x,
+        "With a float64 input the values differ from nn.LayerNorm. See slide 5.",
+    )
+
+
+def test_matches_other_sizes(student: Student, draw: Draw) -> None:
+    """Nothing depends on one particular number of features or tokens."""
+    for shape in ((1, 4), (4, 4), (3, 17), (6, 2)):
+        x = draw.normal(*shape, std=1.5)
+        expect_normalised(
+            student.call(FUNCTION, x),
+            x,
+            "The values differ from nn.LayerNorm for some numbers of tokens and features. See "
+            "slide 5.",
+        )
+
+
+def test_sound_large_mean(student: Student, draw: Draw) -> None:
+    """A mean a thousand times the deviation does not drown the result in rounding."""
+    x = draw.normal(4, 16, mean=1000.0)
+    expected = normalise(x.double()).float()
+    expect_close(
+        student.call(FUNCTION, x).tensor,
+        expected,
+        f"The result of {FUNCTION}",
+        "With a large mean the values differ from nn.LayerNorm. Subtract the mean before you "
+        "square: a difference of two large squares loses its digits.",
+        magnification=1000.0,
+    )
+
+
+def test_sound_tiny_variance(student: Student, draw: Draw) -> None:
+    """With a variance as small as eps, eps stands inside the root."""
+    x = draw.normal(4, 8, std=3e-3)
+    expect_normalised(
+        student.call(FUNCTION, x),
+        x,
+        "With a very small variance the values differ from nn.LayerNorm. Check where eps is "
+        "added in the formula of slide 5.",
+    )
+
+
+def test_sound_other_eps(student: Student, draw: Draw) -> None:
+    """The argument eps is used, also when it is large."""
+    x = draw.normal(4, 8)
+    expect_normalised(
+        student.call(FUNCTION, x, eps=0.5),
+        x,
+        "With another eps the values differ from nn.LayerNorm with that eps. Check that eps is "
+        "used, and where it is added.",
+        eps=0.5,
+    )
+
+
+def test_sound_constant_rows(student: Student) -> None:
+    """A token whose features are all equal becomes zeros, not NaN."""
+    x = torch.tensor([[3.0, 3.0, 3.0, 3.0], [-2.0, -2.0, -2.0, -2.0], [0.0, 0.0, 0.0, 0.0]])
+    expect_close(
+        student.call(FUNCTION, x).tensor,
+        torch.zeros_like(x),
+        f"The result of {FUNCTION} for tokens whose features are all equal",
+        "A token whose features are all equal must become zeros.",
+    )
+
+
+def test_independent_tokens(student: Student, draw: Draw) -> None:
+    """A token's result does not change with the other tokens of its sequence."""
+    x = draw.normal(2, 4, 8)
+    changed = x.clone()
+    changed[:, 1:] = draw.normal(2, 3, 8, mean=5.0, std=4.0)
+    before = student.call(FUNCTION, x).tensor
+    after = student.call(FUNCTION, changed).tensor
+    expect_like(before, x, f"The result of {FUNCTION}")
+    expect_like(after, x, f"The result of {FUNCTION}")
+    if not close(after[:, :1], before[:, :1]):
+        raise fail(
+            "The result of one token changes when other tokens of the sequence change. Each "
+            "token must be normalised on its own. See slides 7 and 12 to 14."
+        )
+
+
+def test_independent_sequences(student: Student, draw: Draw) -> None:
+    """A sequence's result does not change with the other sequences of its batch."""
+    x = draw.normal(3, 4, 8)
+    changed = x.clone()
+    changed[1:] = draw.normal(2, 4, 8, mean=-5.0, std=4.0)
+    before = student.call(FUNCTION, x).tensor
+    after = student.call(FUNCTION, changed).tensor
+    expect_like(before, x, f"The result of {FUNCTION}")
+    expect_like(after, x, f"The result of {FUNCTION}")
+    if not close(after[:1], before[:1]):
+        raise fail(
+            "The result of one sequence changes when other sequences of the batch change. That "
+            "is BatchNorm, not LayerNorm. See slide 7."
+        )
+
+
+def test_gradients_of_input(student: Student, draw: Draw) -> None:
+    """The gradient with respect to the input is that of LayerNorm."""
+    x = draw.normal(2, 3, 8, mean=1.0, std=2.0)
+    upstream = draw.normal(2, 3, 8)
+    answer = student.call(FUNCTION, x, upstream=upstream)
+    expect_like(answer.tensor, x, f"The result of {FUNCTION}")
+    if 0 not in answer.input_gradients:
+        raise fail(
+            "No gradient reaches the input. Something cuts it: detach, .data, torch.no_grad, "
+            "NumPy, or a new tensor made from numbers."
+        )
+    leaf = x.clone().requires_grad_(True)
+    normalise(leaf).backward(upstream)
+    assert leaf.grad is not None
+    expect_close(
+        answer.input_gradients[0],
+        leaf.grad,
+        "The gradient of the input",
+        "The gradient differs from that of nn.LayerNorm. Mean and variance depend on x too: "
+        "gradients must flow through them.",
+    )
+
+
+def test_input_unchanged(student: Student, draw: Draw) -> None:
+    """The input holds the same values after the call."""
+    x = draw.normal(3, 8, mean=1.0)
+    answer = student.call(FUNCTION, x)
+    expect_like(answer.tensor, x, f"The result of {FUNCTION}")
+    if not close(answer.inputs_after[0], x):
+        raise fail(
+            "The function changes its input. Operations such as -= or sub_ write into x. Make a "
+            "new tensor instead."
+        )
+
+
+def test_built_by_hand(student: Student, draw: Draw) -> None:
+    """No built-in normalisation takes part."""
+    x = draw.normal(2, 3, 8)
+    answer = student.call(FUNCTION, x, upstream=torch.ones_like(x), operators=True)
+    expect_like(answer.tensor, x, f"The result of {FUNCTION}")
+    used = [
+        name
+        for name in answer.operators
+        if any(built_in in name.lower() for built_in in BUILT_INS)
+    ]
+    if used:
+        raise fail(
+            "The result comes from a built-in normalisation of PyTorch. In this milestone it is "
+            "written by hand, with mean, variance and a root. See slide 49."
+        )

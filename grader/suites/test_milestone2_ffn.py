@@ -1,0 +1,175 @@
+"""Hidden tests of milestone 2: the feed-forward network with GELU."""
+
+import pytest
+import torch
+from torch import Tensor
+
+from grader.examiner.checks import Draw, close, expect_close, expect_like, expect_shape
+from grader.examiner.student import Module, Student, fail
+from grader.lesson.mathematics import FeedForward, feed_forward, ffn_parameter_count
+from grader.lesson.roles import feed_forward_readings
+
+CLASS = "FFN"
+LOOKED_FOR = (CLASS,)
+OUTPUT = "The output of FFN"
+
+
+def build(student: Student, d: int = 4, f: int = 16) -> Module:
+    """An FFN of the student's."""
+    return student.build(CLASS, d_model=d, d_ff=f)
+
+
+def readings(module: Module, draw: Draw, d: int, f: int) -> list[tuple[FeedForward, dict[str, Tensor]]]:
+    """Each way to read the module's parameters, with weights to send for it.
+
+    Parameters that play no part are sent as zeros, so that a bias too many costs the points of
+    the parameter count only.
+    """
+    drawn = draw.weights(module.shapes)
+    found = []
+    for roles in feed_forward_readings(module.shapes, d, f):
+        sent = {
+            name: value if name in roles.names else torch.zeros_like(value)
+            for name, value in drawn.items()
+        }
+        found.append((roles.read(sent), sent))
+    if not found:
+        shapes = ", ".join(f"{name} {shape}" for name, shape in module.shapes.items()) or "none"
+        raise fail(
+            "FFN must hold two weight matrices as parameters: one from d_model to d_ff features "
+            "(w1) and one from d_ff to d_model (w2).",
+            f"Parameters found for d_model={d}, d_ff={f}: {shapes}.",
+        )
+    return found
+
+
+def expect_values(student: Student, draw: Draw, x: Tensor, d: int, f: int) -> None:
+    """For some reading of the parameters, the output is that of the formula.
+
+    The tanh form of GELU counts as right here: it has a test of its own.
+    """
+    module = build(student, d, f)
+    for weights, sent in readings(module, draw, d, f):
+        module.write(sent)
+        output = module.run(x).tensor
+        expect_like(output, x, OUTPUT)
+        if any(close(output, feed_forward(x, weights, exact)) for exact in (True, False)):
+            return
+    raise fail("The output differs from W2 GELU(W1 x + b1) + b2. See slides 24 and 29.")
+
+
+def test_prediction(student: Student) -> None:
+    """The student predicted 148 parameters."""
+    predicted = student.constant("PREDICTED_PARAMETERS")
+    if predicted is None:
+        raise fail("PREDICTED_PARAMETERS is still None. Work it out on paper and write it down.")
+    if predicted != ffn_parameter_count(4, 16):
+        raise fail(
+            "PREDICTED_PARAMETERS is not the number of parameters of FFN(4, 16). Count weights "
+            "and biases of both layers. See slide 52."
+        )
+
+
+@pytest.mark.parametrize(("d", "f"), [(4, 16), (6, 24), (5, 7)], ids=["4-16", "6-24", "5-7"])
+def test_parameter_count(student: Student, d: int, f: int) -> None:
+    """The number of parameters is that of two linear layers with biases."""
+    module = build(student, d, f)
+    expected = ffn_parameter_count(d, f)
+    if module.parameter_count != expected:
+        raise fail(
+            "The number of parameters is not that of two linear layers with biases: "
+            "d_model*d_ff + d_ff + d_ff*d_model + d_model. See slide 52.",
+            f"FFN({d}, {f}) has {module.parameter_count} parameters instead of {expected}.",
+        )
+
+
+@pytest.mark.parametrize("shape", [(4,), (5, 4), (2, 5, 4)], ids=lambda s: f"{len(s)}d")
+def test_values_lesson_size(student: Student, draw: Draw, shape: tuple[int, ...]) -> None:
+    """FFN(4, 16) computes the formula with weights that it is sent."""
+    expect_values(student, draw, draw.normal(*shape), 4, 16)
+
+
+def test_values_other_size(student: Student, draw: Draw) -> None:
+    """FFN(6, 10) computes the formula: nothing depends on the sizes of the lesson."""
+    expect_values(student, draw, draw.normal(3, 6), 6, 10)
+
+
+def test_exact_gelu(student: Student, draw: Draw) -> None:
+    """The activation is x Phi(x), not its tanh approximation."""
+    x = draw.normal(64, 4)
+    module = build(student)
+    approximate = False
+    for weights, sent in readings(module, draw, 4, 16):
+        module.write(sent)
+        output = module.run(x).tensor
+        expect_like(output, x, OUTPUT)
+        if close(output, feed_forward(x, weights)):
+            return
+        approximate = approximate or close(output, feed_forward(x, weights, exact=False))
+    if approximate:
+        raise fail(
+            "Your GELU is the tanh approximation. The lesson uses the exact one, x Phi(x): the "
+            "default of F.gelu. See slide 26."
+        )
+    raise fail("With GELU as the activation between the layers, the output would be another one.")
+
+
+def test_position_wise_tokens(student: Student, draw: Draw) -> None:
+    """A token's output depends on that token only."""
+    module = build(student)
+    module.write(draw.weights(module.shapes))
+    x = draw.normal(2, 5, 4)
+    changed = x.clone()
+    changed[:, 2] = draw.normal(2, 4)
+    before, after = module.run(x).tensor, module.run(changed).tensor
+    expect_like(before, x, OUTPUT)
+    expect_like(after, x, OUTPUT)
+    others = [0, 1, 3, 4]
+    if not close(after[:, others], before[:, others]):
+        raise fail(
+            "When one token changes, the output of other tokens changes too. The FFN works on "
+            "each token on its own. See slides 24 and 31 to 32."
+        )
+    if close(after[:, 2], before[:, 2]):
+        raise fail("When one token changes, its output stays the same.")
+
+
+@pytest.mark.parametrize("shape", [(5, 4), (2, 5, 4), (2, 3, 5, 4)], ids=lambda s: f"{len(s)}d")
+def test_shape_kept(student: Student, draw: Draw, shape: tuple[int, ...]) -> None:
+    """The output has the input's shape, with two to four dimensions."""
+    output = build(student).run(draw.normal(*shape)).tensor
+    expect_shape(output, shape, OUTPUT)
+
+
+def test_gradients_of_input(student: Student, draw: Draw) -> None:
+    """The gradient of the input is that of the formula."""
+    x, upstream = draw.normal(3, 4), draw.normal(3, 4)
+    module = build(student)
+    for weights, sent in readings(module, draw, 4, 16):
+        module.write(sent)
+        answer = module.run(x, upstream=upstream)
+        expect_like(answer.tensor, x, OUTPUT)
+        if 0 not in answer.input_gradients:
+            raise fail("No gradient reaches the input of FFN. Something cuts it, such as detach.")
+        for exact in (True, False):
+            leaf = x.clone().requires_grad_(True)
+            feed_forward(leaf, weights, exact).backward(upstream)
+            if leaf.grad is not None and close(answer.input_gradients[0], leaf.grad):
+                return
+    raise fail("The gradient of the input is not that of W2 GELU(W1 x + b1) + b2.")
+
+
+def test_gradients_of_parameters(student: Student, draw: Draw) -> None:
+    """Every parameter receives a gradient that is not all zeros."""
+    x = draw.normal(3, 4)
+    module = build(student)
+    if not module.trainable:
+        raise fail("FFN has no parameters to train. Layers must be attributes made in __init__.")
+    module.write(draw.weights(module.shapes))
+    answer = module.run(x, upstream=draw.normal(3, 4))
+    expect_like(answer.tensor, x, OUTPUT)
+    for name in sorted(module.trainable):
+        gradient = answer.parameter_gradients.get(name)
+        if gradient is None or not bool((gradient != 0).any()):
+            raise fail(f"No gradient reaches the parameter {name}. It plays no part in the output.")
+        expect_like(gradient, module.parameters[name], f"The gradient of {name}")

@@ -1,0 +1,206 @@
+"""Hidden tests of milestone 3: the pre-norm EncoderBlock.
+
+What each sublayer receives and returns is looked at where the block has such children; where it
+has none (everything written into one forward), the output is compared with the formula's.
+"""
+
+import pytest
+import torch
+from torch import Tensor
+
+from grader.examiner.block import BlockUnderTest
+from grader.examiner.checks import Draw, close, expect_like, expect_shape
+from grader.examiner.student import Student, fail
+from grader.lesson.mathematics import block_parameter_count
+
+CLASS = "EncoderBlock"
+LOOKED_FOR = (CLASS,)
+OUTPUT = "The output of EncoderBlock"
+
+
+def build(student: Student, draw: Draw, d: int = 8, h: int = 2, f: int = 32) -> BlockUnderTest:
+    """An EncoderBlock of the student's, with weights drawn for it."""
+    return BlockUnderTest(student.build(CLASS, d=d, h=h, d_ff=f), draw, d, h, f)
+
+
+def test_prediction(student: Student) -> None:
+    """The student predicted 840 parameters."""
+    predicted = student.constant("PREDICTED_PARAMETERS")
+    if predicted is None:
+        raise fail("PREDICTED_PARAMETERS is still None. Work it out on paper and write it down.")
+    if predicted != block_parameter_count(8, 32):
+        raise fail(
+            "PREDICTED_PARAMETERS is not the number of parameters of EncoderBlock(8, 2, 32). "
+            "Count four attention matrices, two norms and the FFN. See slides 37 and 54."
+        )
+
+
+@pytest.mark.parametrize(
+    ("d", "h", "f"), [(8, 2, 32), (12, 3, 20), (6, 1, 10)], ids=["8-2-32", "12-3-20", "6-1-10"]
+)
+def test_parameter_count(student: Student, draw: Draw, d: int, h: int, f: int) -> None:
+    """The number of parameters is that of attention, two norms and the FFN."""
+    module = build(student, draw, d, h, f).module
+    expected = block_parameter_count(d, f)
+    if module.parameter_count != expected:
+        raise fail(
+            "The number of parameters is not that of four attention matrices without biases, two "
+            "norms and the FFN with biases. See slides 37 and 54.",
+            f"EncoderBlock({d}, {h}, {f}) has {module.parameter_count} parameters instead of "
+            f"{expected}.",
+        )
+
+
+@pytest.mark.parametrize(
+    ("shape", "h"), [((2, 5, 8), 2), ((1, 1, 8), 2), ((3, 7, 12), 3), ((4, 2, 6), 1)],
+    ids=["2-5-8", "1-1-8", "3-7-12", "4-2-6"],
+)  # fmt: skip
+def test_shape_kept(student: Student, draw: Draw, shape: tuple[int, ...], h: int) -> None:
+    """The output has the input's shape, for several (B, T, d)."""
+    module = build(student, draw, shape[-1], h, 4 * shape[-1]).module
+    expect_shape(module.run(draw.normal(*shape)).tensor, shape, OUTPUT)
+
+
+def test_wiring_attention_receives_norm1(student: Student, draw: Draw) -> None:
+    """norm1 receives the block's input, and the attention receives what norm1 returns."""
+    block = build(student, draw)
+    x = draw.normal(2, 5, 8, mean=0.5)
+    block.expect_wired(x, block.attention_input_wrong(x), "first")
+
+
+def test_wiring_first_residual(student: Student, draw: Draw) -> None:
+    """The attention's output is added to the block's input, unnormalised."""
+    block = build(student, draw)
+    x = draw.normal(2, 5, 8, mean=0.5)
+    block.expect_wired(x, block.first_residual_wrong(x), "first")
+
+
+def test_wiring_ffn_receives_norm2(student: Student, draw: Draw) -> None:
+    """The feed-forward network receives what norm2 returns for the residual stream."""
+    block = build(student, draw)
+    x = draw.normal(2, 5, 8, mean=0.5)
+    block.expect_wired(x, block.ffn_input_wrong(x), "second")
+
+
+def test_wiring_second_residual(student: Student, draw: Draw) -> None:
+    """The feed-forward network's output is added to the residual stream."""
+    block = build(student, draw)
+    x = draw.normal(2, 5, 8, mean=0.5)
+    block.expect_wired(x, block.second_residual_wrong(x), "second")
+
+
+def test_identity_with_zero_sublayers(student: Student, draw: Draw) -> None:
+    """With zero weights in attention and FFN the input passes unchanged."""
+    block = build(student, draw)
+    x = draw.normal(2, 5, 8, mean=0.5)
+    output = block.run_with_zero_sublayers(x)
+    expect_like(output, x, OUTPUT)
+    if not close(output, x):
+        raise fail(
+            "When all weights of attention and FFN are zero, the block must return its input. "
+            "Yours does not: the path of x through both residuals is not free. See slide 18."
+        )
+
+
+def test_two_norms_with_own_parameters(student: Student, draw: Draw) -> None:
+    """There are two norms, each with a gain and a shift of its own."""
+    block = build(student, draw)
+    first, second = block.norms()
+    shared = first.names & second.names
+    if shared:
+        raise fail(
+            "Both sublayers use the same norm. The block needs two, norm1 and norm2, each with "
+            "its own gain and shift. See slide 34."
+        )
+    for norm, name in ((first, "first"), (second, "second")):
+        if norm.gain is None or norm.shift is None:
+            raise fail(f"The {name} norm has no gain and shift to train. See slides 5 and 34.")
+
+
+def test_two_norms_normalise(student: Student, draw: Draw) -> None:
+    """Each norm computes LayerNorm of what it receives."""
+    build(student, draw).expect_norms_normalise(draw.normal(2, 5, 8, mean=0.5, std=2.0))
+
+
+def test_two_norms_take_part(student: Student, draw: Draw) -> None:
+    """The output depends on the parameters of each norm."""
+    block = build(student, draw)
+    x = draw.normal(2, 5, 8)
+    before = block.with_weights().run(x).tensor
+    expect_like(before, x, OUTPUT)
+    for norm, name in zip(block.norms(), ("norm1", "norm2"), strict=True):
+        if not norm.names:
+            raise fail(f"{name} was not found. The block needs two norms. See slide 34.")
+        changed = {key: block.sent[key] * 2 + 0.5 for key in norm.names}
+        block.module.write(changed)
+        after = block.module.run(x).tensor
+        block.module.write({key: block.sent[key] for key in norm.names})
+        expect_like(after, x, OUTPUT)
+        if close(after, before):
+            raise fail(f"The output does not depend on the parameters of {name}. See slide 34.")
+
+
+@pytest.mark.parametrize(
+    ("d", "h"), [(8, 2), (12, 3)], ids=["8-features-2-heads", "12-features-3-heads"]
+)
+def test_attention_values(student: Student, draw: Draw, d: int, h: int) -> None:
+    """The attention's output is softmax(Q K^T / sqrt(dk)) V per head, projected."""
+    block = build(student, draw, d, h, 4 * d)
+    block.expect_attention(draw.normal(2, 5, d))
+
+
+def test_batch_does_not_mix(student: Student, draw: Draw) -> None:
+    """A sequence's output does not change with the other sequences of its batch."""
+    block = build(student, draw)
+    x = draw.normal(3, 5, 8)
+    changed = x.clone()
+    changed[1:] = draw.normal(2, 5, 8, mean=2.0)
+    module = block.with_weights()
+    before, after = module.run(x).tensor, module.run(changed).tensor
+    expect_like(before, x, OUTPUT)
+    expect_like(after, x, OUTPUT)
+    if not close(after[:1], before[:1]):
+        raise fail(
+            "The output of one sequence changes when other sequences of the batch change. "
+            "Sequences must not see each other. With nn.MultiheadAttention, check batch_first."
+        )
+
+
+def test_repeatable(student: Student, draw: Draw) -> None:
+    """In eval mode the same input gives the same output twice."""
+    module = build(student, draw).with_weights()
+    x = draw.normal(2, 5, 8)
+    first, second = module.run(x).tensor, module.run(x).tensor
+    expect_like(first, x, OUTPUT)
+    if not torch.equal(first, second):
+        raise fail(
+            "In eval mode the same input gives different outputs. Dropout must be an nn.Dropout "
+            "layer, or be told self.training."
+        )
+
+
+def test_gradients_reach_input(student: Student, draw: Draw) -> None:
+    """The input receives a gradient."""
+    x = draw.normal(2, 5, 8)
+    answer = build(student, draw).with_weights().run(x, upstream=draw.normal(2, 5, 8))
+    expect_like(answer.tensor, x, OUTPUT)
+    gradient = answer.input_gradients.get(0)
+    if gradient is None:
+        raise fail("No gradient reaches the block's input. Something cuts it, such as detach.")
+    expect_like(gradient, x, "The gradient of the block's input")
+    if not bool((gradient != 0).any()):
+        raise fail("The gradient of the block's input is zero everywhere.")
+
+
+def test_gradients_reach_parameters(student: Student, draw: Draw) -> None:
+    """Every parameter receives a gradient that is not all zeros."""
+    x = draw.normal(2, 5, 8)
+    module = build(student, draw).with_weights()
+    if not module.trainable:
+        raise fail("The block has no parameters to train. Layers must be attributes.")
+    answer = module.run(x, upstream=draw.normal(2, 5, 8))
+    expect_like(answer.tensor, x, OUTPUT)
+    for name in sorted(module.trainable):
+        gradient: Tensor | None = answer.parameter_gradients.get(name)
+        if gradient is None or not bool((gradient != 0).any()):
+            raise fail(f"No gradient reaches the parameter {name}. It plays no part in the output.")
