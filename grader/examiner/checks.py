@@ -7,6 +7,7 @@ broadcasts, by a loose dtype or by NaN.  Tolerances come from the dtype and stan
 from __future__ import annotations
 
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -106,6 +107,19 @@ def close(actual: Tensor, expected: Tensor, magnification: float = 1.0) -> bool:
     allowed = tolerance(actual.dtype, magnification)
     difference = (actual - expected).abs()
     return bool((difference <= allowed.absolute + allowed.relative * expected.abs()).all())
+
+
+def input_gradient(function: Callable[[Tensor], Tensor], x: Tensor, upstream: Tensor) -> Tensor:
+    """Gradient of `(function(x) * upstream).sum()` with respect to x.
+
+    Args:
+        function: of the reference.
+        x: any shape.
+        upstream: in the shape of the function's result.
+    """
+    leaf = x.clone().requires_grad_(True)
+    (gradient,) = torch.autograd.grad((function(leaf) * upstream).sum(), leaf)
+    return gradient
 
 
 class Draw:

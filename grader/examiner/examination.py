@@ -40,6 +40,7 @@ class Examination:
         self._candidates = candidates
         self._deadline = time.monotonic() + setup.submission_seconds
         self._under_test: dict[str, MilestoneUnderTest] = {}
+        self._transport = self._make_transport()
 
     def student(self, suite: str, wanted: Sequence[str]) -> Student:
         """The student's side of the milestone that a suite examines.
@@ -51,7 +52,7 @@ class Examination:
         milestone = next(m for m in self._setup.milestones if m.suite == suite)
         if milestone.id not in self._under_test:
             self._under_test[milestone.id] = MilestoneUnderTest(
-                self._transport(),
+                self._transport,
                 milestone.file,
                 self._candidates.get(milestone.id, ()),
                 wanted,
@@ -59,31 +60,20 @@ class Examination:
             )
         return Student(self._under_test[milestone.id])
 
-    def finish_milestone(self, suite: str) -> None:
-        """End the worker of a milestone whose tests are done."""
-        for milestone in self._setup.milestones:
-            if milestone.suite == suite and milestone.id in self._under_test:
-                self._under_test[milestone.id].transport.end()
-
     def notes(self) -> dict[str, list[str]]:
         """What the student should know besides, by milestone id."""
         return {name: under.notes for name, under in self._under_test.items()}
 
     def log(self) -> str:
-        """What the submission printed, by milestone; for the instructor."""
-        parts = []
-        for name, under in self._under_test.items():
-            printed = getattr(under.transport, "output", [])
-            for number, text in enumerate(printed, 1):
-                parts.append(f"== {name}, process {number} ==\n{text}")
-        return "\n".join(parts)
+        """What the submission printed, by process; for the instructor."""
+        printed = getattr(self._transport, "output", [])
+        return "\n".join(f"== process {n} ==\n{text}" for n, text in enumerate(printed, 1))
 
     def end(self) -> None:
-        """End every worker."""
-        for under in self._under_test.values():
-            under.transport.end()
+        """End the worker."""
+        self._transport.end()
 
-    def _transport(self) -> Transport:
+    def _make_transport(self) -> Transport:
         if self._spawner is None:
             return InProcess(self._folder)
         policy = WorkerPolicy(

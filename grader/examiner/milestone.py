@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from torch import Tensor
 
@@ -56,6 +57,8 @@ class MilestoneUnderTest:
         self._chosen: str | None = None
         self._definitions_only = False
         self._loaded: Loaded | None = None
+        self._generation = -1
+        self._answers: dict[str, tuple[Any, dict[str, Tensor]]] = {}
         self._refusal: StudentFaultError | None = None
         self._timeouts = 0
 
@@ -75,8 +78,8 @@ class MilestoneUnderTest:
         """
         if self._refusal is not None:
             raise self._refusal
-        if self._loaded is None:
-            self._load()
+        self._ensure_loaded()
+        question = {**question, "file": self._chosen}
         reply, carried = self._ask_once(question, tensors, doing)
         if isinstance(reply, Faulted):
             if reply.fault.kind == "NameNotFoundError":
@@ -85,6 +88,17 @@ class MilestoneUnderTest:
         if not isinstance(reply, expect):
             raise broken_channel_error(doing)
         return reply, carried
+
+    def ask_once(
+        self, question: Question, doing: str, expect: type[ReplyType]
+    ) -> tuple[ReplyType, dict[str, Tensor]]:
+        """Like `ask`, but a question answered before by the same process is not put again."""
+        if self._refusal is None:
+            self._ensure_loaded()
+        key = json.dumps(question)
+        if key not in self._answers:
+            self._answers[key] = self.ask(question, {}, doing, expect)
+        return self._answers[key]
 
     def fresh(self) -> None:
         """Let the next question find a newly loaded file."""
@@ -110,8 +124,11 @@ class MilestoneUnderTest:
             self._loaded = None
             raise broken_channel_error(doing) from None
 
-    def _load(self) -> None:
+    def _ensure_loaded(self) -> None:
         """Load the chosen file, or find the candidate that defines what is wanted."""
+        if self._loaded is not None and self._generation == self.transport.generation:
+            return
+        self._answers.clear()
         if self._chosen is None:
             self._choose()
         else:
@@ -190,6 +207,7 @@ class MilestoneUnderTest:
             raise fault_error(reply.fault, doing)
         if not isinstance(reply, Loaded):
             raise broken_channel_error(doing)
+        self._generation = self.transport.generation
         return reply
 
     def _missing(self, name: str) -> StudentFaultError:

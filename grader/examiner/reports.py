@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from pathlib import Path
 from typing import Any, cast
@@ -38,7 +37,7 @@ def write_report(session: pytest.Session, job: Job, examination: Examination) ->
         "notes": examination.notes(),
         "facts": job.facts,
     }
-    write_atomically(Path(job.report), json.dumps(report, allow_nan=False, indent=1) + os.linesep)
+    write_atomically(Path(job.report), json.dumps(report, allow_nan=False) + "\n")
     write_atomically(Path(job.log), examination.log())
 
 

@@ -133,6 +133,7 @@ class Module:
         self.subject = subject
         self._under_test = under_test
         self._handle = built.handle
+        self._unsent: dict[str, Tensor] = {}
         self.parameters = _by_name(built.parameters, tensors)
         self.trainable = frozenset(p.name for p in built.parameters if p.requires_grad)
         self.children = {child.name: child.type for child in built.children}
@@ -149,6 +150,7 @@ class Module:
 
     def read(self) -> dict[str, Tensor]:
         """The parameters as they are now."""
+        self._send_values()
         question = {"question": "read", "handle": self._handle}
         reply, tensors = self._under_test.ask(
             question, {}, f"reading the parameters of {self.subject}", Parameters
@@ -156,13 +158,22 @@ class Module:
         return _by_name(reply.parameters, tensors)
 
     def write(self, values: Mapping[str, Tensor]) -> None:
-        """Set parameters, by name."""
-        keys = {name: f"p{index}" for index, name in enumerate(values)}
+        """Set parameters, by name.  They travel with the next question."""
+        self._unsent.update(values)
+
+    def _send_values(self) -> None:
+        keys, tensors = self._take_unsent()
         question = {"question": "write", "handle": self._handle, "parameters": keys}
-        tensors = {keys[name]: value for name, value in values.items()}
         self._under_test.ask(
             question, tensors, f"setting the parameters of {self.subject}", Written
         )
+
+    def _take_unsent(self) -> tuple[dict[str, str], dict[str, Tensor]]:
+        """Payload key by parameter name, and the values by key."""
+        keys = {name: f"p{index}" for index, name in enumerate(self._unsent)}
+        tensors = {keys[name]: value for name, value in self._unsent.items()}
+        self._unsent = {}
+        return keys, tensors
 
     def run(
         self,
@@ -182,10 +193,14 @@ class Module:
             upstream: gradient of the loss with respect to the output, of the output's shape.
             operators: record the names of torch functions.
         """
-        tensors = {"x": x} if upstream is None else {"x": x, "upstream": upstream}
+        keys, tensors = self._take_unsent()
+        tensors["x"] = x
+        if upstream is not None:
+            tensors["upstream"] = upstream
         question = {
             "question": "run",
             "handle": self._handle,
+            "parameters": keys,
             "tensors": [["x", "x"]],
             "mode": mode,
             "watch": list(watch),
@@ -271,6 +286,9 @@ class Student:
     def build(self, name: str, *, seed: int = 0, **arguments: int) -> Module:
         """Build a module of one of the student's classes.
 
+        Tests that ask for the same module get the same one, and have to send it the weights
+        that they rely on.
+
         Args:
             name: the class.
             seed: torch's seed before the constructor runs.
@@ -283,7 +301,7 @@ class Student:
             "seed": seed,
             "arguments": [list(pair) for pair in arguments.items()],
         }
-        reply, tensors = self._under_test.ask(question, {}, f"creating {name}({given})", Built)
+        reply, tensors = self._under_test.ask_once(question, f"creating {name}({given})", Built)
         return Module(self._under_test, name, reply, tensors)
 
 

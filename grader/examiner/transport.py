@@ -21,6 +21,10 @@ Answer = tuple[Reply, dict[str, Tensor]]
 class Transport(Protocol):
     """Puts a question and brings the answer, with everything that is not one as an error."""
 
+    @property
+    def generation(self) -> int:
+        """Changes when the student's code has lost its state."""
+
     def ask(self, question: Question, tensors: dict[str, Tensor]) -> Answer:
         """Ask once, without any interpretation of the answer."""
 
@@ -42,6 +46,7 @@ class InProcess:
         self._folder = folder
         self._runtime = Runtime(folder)
         self._next_id = 0
+        self.generation = 0
 
     def ask(self, question: Question, tensors: dict[str, Tensor]) -> Answer:
         """Answer here and now."""
@@ -52,6 +57,7 @@ class InProcess:
     def restart(self) -> None:
         """Start with a fresh runtime."""
         self._runtime = Runtime(self._folder)
+        self.generation += 1
 
     def end(self) -> None:
         """Nothing runs."""
@@ -74,6 +80,7 @@ class Sandboxed:
         self._seconds_left = seconds_left
         self._worker: Worker | None = None
         self.status: int | None = None
+        self.generation = 0
         self.output: list[str] = []
 
     def ask(self, question: Question, tensors: dict[str, Tensor]) -> Answer:
@@ -93,6 +100,7 @@ class Sandboxed:
             self._worker.end()
             self.output.append(self._worker.printed)
             self._worker = None
+            self.generation += 1
 
     def end(self) -> None:
         """Kill the worker."""

@@ -109,7 +109,8 @@ def load_file(
     Raises:
         SyntaxError: if the file does not parse.
     """
-    sys.meta_path.append(SubmissionFinder(folders, definitions_only))
+    finder = SubmissionFinder(folders, definitions_only)
+    sys.meta_path[:] = [f for f in sys.meta_path if not isinstance(f, SubmissionFinder)] + [finder]
     name = path.stem
     loader = StatementLoader(name, path, definitions_only)
     spec = importlib.machinery.ModuleSpec(name, loader, origin=str(path))

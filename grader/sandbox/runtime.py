@@ -44,7 +44,7 @@ class NameNotFoundError(Exception):
 
 
 class Runtime:
-    """One loaded file and the modules built from it.
+    """A submission's loaded files and the modules built from them.
 
     Args:
         folder: the submission's own files; only frames below it are reported.
@@ -52,7 +52,7 @@ class Runtime:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.module: types.ModuleType | None = None
+        self.modules: dict[str, types.ModuleType] = {}
         self.built: dict[int, nn.Module] = {}
         self.questions: dict[str, Callable[[Question, Tensors, Outgoing], Any]] = {
             "load": self._load,
@@ -90,22 +90,23 @@ class Runtime:
     def _load(self, question: Question, tensors: Tensors, outgoing: Outgoing) -> Loaded:
         path = self.folder / question["file"]
         folders = list(dict.fromkeys([path.parent, self.folder]))
-        self.module, skipped = load_file(path, folders, question["definitions_only"])
+        module, skipped = load_file(path, folders, question["definitions_only"])
+        self.modules[question["file"]] = module
         names = {
             str(name)[:300]: kind_of(value)
-            for name, value in list(vars(self.module).items())[:4_000]
+            for name, value in list(vars(module).items())[:4_000]
             if not str(name).startswith("__")
         }
         return Loaded(reply="loaded", names=names, skipped=tuple(skipped))
 
     def _constant(self, question: Question, tensors: Tensors, outgoing: Outgoing) -> Constant:
-        value = self._find(question["name"])
+        value = self._find(question["file"], question["name"])
         if is_literal(value):
             return Constant(reply="constant", value=value)
         return Constant(reply="constant", value=None, foreign=type(value).__name__[:300])
 
     def _call(self, question: Question, tensors: Tensors, outgoing: Outgoing) -> Called:
-        function = self._find(question["function"])
+        function = self._find(question["file"], question["function"])
         upstream = tensors.get(question["upstream"]) if question["upstream"] else None
         inputs = _fresh_inputs(question, tensors, upstream is not None)
         positional, named = bind(function, question["arguments"], inputs)
@@ -124,8 +125,9 @@ class Runtime:
         )
 
     def _build(self, question: Question, tensors: Tensors, outgoing: Outgoing) -> Built:
-        create = self._find(question["class"])
-        torch.manual_seed(question["seed"])
+        create = self._find(question["file"], question["class"])
+        # torch.manual_seed also looks for every kind of accelerator, 1 ms each time.
+        torch.default_generator.manual_seed(question["seed"])
         positional, named = bind(create, question["arguments"], {})
         module = create(*positional, **named)
         if not isinstance(module, nn.Module):
@@ -151,9 +153,7 @@ class Runtime:
 
     def _write(self, question: Question, tensors: Tensors, outgoing: Outgoing) -> Written:
         parameters = dict(_named_parameters(self.built[question["handle"]]))
-        with torch.no_grad():
-            for name, key in question["parameters"].items():
-                parameters[name].copy_(tensors[key])
+        _set_values(parameters, question["parameters"], tensors)
         return Written(reply="written")
 
     def _run(self, question: Question, tensors: Tensors, outgoing: Outgoing) -> Ran:
@@ -162,6 +162,7 @@ class Runtime:
         inputs = _fresh_inputs(question, tensors, upstream is not None)
         nn.Module.train(module, question["mode"] == "train")
         parameters = dict(_named_parameters(module))
+        _set_values(parameters, question["parameters"], tensors)
         for parameter in parameters.values():
             parameter.grad = None
         with (
@@ -186,10 +187,10 @@ class Runtime:
             operators=operators,
         )
 
-    def _find(self, name: str) -> Any:
+    def _find(self, file: str, name: str) -> Any:
         # The value is whatever the student bound to the name.
         try:
-            return vars(self.module)[name]
+            return vars(self.modules[file])[name]
         except KeyError:
             raise NameNotFoundError(name) from None
 
@@ -201,8 +202,11 @@ class Runtime:
             return Fault(kind="NoTensor", message="the result is not a tensor")
         if not result.requires_grad:
             return Fault(kind="GradientCut", message="the result is cut off from the input")
+        if result.shape != upstream.shape:
+            return Fault(kind="WrongShape", message=f"the result has shape {tuple(result.shape)}")
         try:
-            torch.autograd.backward(result, upstream)
+            # Through a scalar: a gradient argument would make torch import sympy, 0.3 s a process.
+            torch.autograd.backward((result * upstream).sum())
         except BaseException as error:
             return fault_of(error, self.folder)
         return None
@@ -216,6 +220,12 @@ def _fresh_inputs(question: Question, tensors: Tensors, needs_gradient: bool) ->
         floating = tensor.dtype.is_floating_point
         inputs[name] = tensor.requires_grad_(needs_gradient and floating)
     return inputs
+
+
+def _set_values(parameters: Tensors, keys: dict[str, str], tensors: Tensors) -> None:
+    with torch.no_grad():
+        for name, key in keys.items():
+            parameters[name].copy_(tensors[key])
 
 
 def _named_parameters(module: nn.Module) -> list[tuple[str, Tensor]]:

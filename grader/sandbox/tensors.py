@@ -1,12 +1,19 @@
-"""Tensors as plain data: in and out of safetensors bytes, with caps before any copy."""
+"""Tensors as plain data: in and out of safetensors bytes, with caps before any copy.
+
+Reading, where nobody can be trusted, is left to the safetensors library.  Writing is done here:
+the format is a length, a JSON header and the raw bytes, and the library's writer takes 0.1 ms
+more a frame, a good part of a question's whole cost.
+"""
 
 from __future__ import annotations
 
+import json
+import struct
 from collections.abc import Mapping
 
 import torch
 from safetensors import SafetensorError
-from safetensors.torch import load, save
+from safetensors.torch import load
 from torch import Tensor
 
 from grader.errors import FrameError, RefusedTensorError
@@ -14,12 +21,19 @@ from grader.sandbox.wire import MAX_PAYLOAD_BYTES
 
 # The payload also holds the names and shapes of its tensors.
 MAX_TENSOR_BYTES = MAX_PAYLOAD_BYTES // 2
-PLAIN_DTYPES = frozenset(
-    {
-        torch.float64, torch.float32, torch.float16, torch.bfloat16,
-        torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.bool,
-    }
-)  # fmt: skip
+# The format's names: https://github.com/huggingface/safetensors, "Format".
+DTYPE_NAMES = {
+    torch.float64: "F64",
+    torch.float32: "F32",
+    torch.float16: "F16",
+    torch.bfloat16: "BF16",
+    torch.int64: "I64",
+    torch.int32: "I32",
+    torch.int16: "I16",
+    torch.int8: "I8",
+    torch.uint8: "U8",
+    torch.bool: "BOOL",
+}
 
 
 def pack(tensors: Mapping[str, Tensor]) -> bytes:
@@ -33,7 +47,22 @@ def pack(tensors: Mapping[str, Tensor]) -> bytes:
     total = sum(tensor.numel() * tensor.element_size() for tensor in tensors.values())
     if total > MAX_TENSOR_BYTES:
         raise RefusedTensorError(f"tensors of {total} bytes are over the cap")
-    return save({name: tensor.contiguous() for name, tensor in tensors.items()})
+    header = {}
+    parts = []
+    start = 0
+    for name, tensor in tensors.items():
+        content = tensor.contiguous().reshape(-1).view(torch.uint8).numpy().tobytes()
+        end = start + len(content)
+        header[name] = {
+            "dtype": DTYPE_NAMES[tensor.dtype],
+            "shape": list(tensor.shape),
+            "data_offsets": [start, end],
+        }
+        parts.append(content)
+        start = end
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    return b"".join([struct.pack("<Q", len(text)), text, *parts])
 
 
 def unpack(payload: bytes) -> dict[str, Tensor]:
@@ -76,7 +105,7 @@ def _refusal(tensor: Tensor) -> str:
         return "a sparse tensor"
     if tensor.is_quantized:
         return "a quantized tensor"
-    if tensor.dtype not in PLAIN_DTYPES:
+    if tensor.dtype not in DTYPE_NAMES:
         return f"a tensor of dtype {str(tensor.dtype).removeprefix('torch.')}"
     if tensor.numel() * tensor.element_size() > MAX_TENSOR_BYTES:
         return f"a tensor of {tensor.numel()} elements"

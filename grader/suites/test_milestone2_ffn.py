@@ -1,10 +1,12 @@
 """Hidden tests of milestone 2: the feed-forward network with GELU."""
 
+from functools import partial
+
 import pytest
 import torch
 from torch import Tensor
 
-from grader.examiner.checks import Draw, close, expect_close, expect_like, expect_shape
+from grader.examiner.checks import Draw, close, expect_like, expect_shape, input_gradient
 from grader.examiner.student import Module, Student, fail
 from grader.lesson.mathematics import FeedForward, feed_forward, ffn_parameter_count
 from grader.lesson.roles import feed_forward_readings
@@ -19,7 +21,10 @@ def build(student: Student, d: int = 4, f: int = 16) -> Module:
     return student.build(CLASS, d_model=d, d_ff=f)
 
 
-def readings(module: Module, draw: Draw, d: int, f: int) -> list[tuple[FeedForward, dict[str, Tensor]]]:
+Reading = tuple[FeedForward, dict[str, Tensor]]
+
+
+def readings(module: Module, draw: Draw, d: int, f: int) -> list[Reading]:
     """Each way to read the module's parameters, with weights to send for it.
 
     Parameters that play no part are sent as zeros, so that a bias too many costs the points of
@@ -152,9 +157,8 @@ def test_gradients_of_input(student: Student, draw: Draw) -> None:
         if 0 not in answer.input_gradients:
             raise fail("No gradient reaches the input of FFN. Something cuts it, such as detach.")
         for exact in (True, False):
-            leaf = x.clone().requires_grad_(True)
-            feed_forward(leaf, weights, exact).backward(upstream)
-            if leaf.grad is not None and close(answer.input_gradients[0], leaf.grad):
+            formula = partial(feed_forward, weights=weights, exact=exact)
+            if close(answer.input_gradients[0], input_gradient(formula, x, upstream)):
                 return
     raise fail("The gradient of the input is not that of W2 GELU(W1 x + b1) + b2.")
 
