@@ -6,6 +6,7 @@ broadcasts, by a loose dtype or by NaN.  Tolerances come from the dtype and stan
 
 from __future__ import annotations
 
+import math
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -130,7 +131,12 @@ class Draw:
     """
 
     def __init__(self, test: str) -> None:
-        self._generator = torch.Generator().manual_seed(zlib.crc32(test.encode()))
+        self._generator = torch.Generator()
+        self.turn_to(test)
+
+    def turn_to(self, test: str) -> None:
+        """Start with the random numbers of a test."""
+        self._generator.manual_seed(zlib.crc32(test.encode()))
 
     def normal(
         self,
@@ -148,13 +154,17 @@ class Draw:
 
         Ones and zeros hide mistakes in gains and shifts.
         """
-        return {name: self._weight(shape) for name, shape in shapes.items()}
+        sizes = [math.prod(shape) for shape in shapes.values()]
+        flat = torch.randn(sum(sizes), generator=self._generator)
+        return {
+            name: _as_weight(part.view(shape))
+            for (name, shape), part in zip(shapes.items(), flat.split(sizes), strict=True)
+        }
 
-    def _weight(self, shape: tuple[int, ...]) -> Tensor:
-        long_axes = [size for size in shape if size != 1]
-        if len(long_axes) > 1:
-            return self.normal(*shape, std=0.6)
-        return 0.5 + torch.rand(shape, generator=self._generator)
+
+def _as_weight(values: Tensor) -> Tensor:
+    long_axes = [size for size in values.shape if size != 1]
+    return values * 0.6 if len(long_axes) > 1 else 0.5 + values.abs()
 
 
 def _word(dtype: torch.dtype) -> str:

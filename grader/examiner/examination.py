@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from grader.examiner.checks import Draw
 from grader.examiner.messages import Setup
 from grader.examiner.milestone import MilestoneUnderTest
 from grader.examiner.student import Student
@@ -41,13 +42,16 @@ class Examination:
         self._deadline = time.monotonic() + setup.submission_seconds
         self._under_test: dict[str, MilestoneUnderTest] = {}
         self._transport = self._make_transport()
+        self.student = Student()
+        self.draw = Draw("")
 
-    def student(self, suite: str, wanted: Sequence[str]) -> Student:
-        """The student's side of the milestone that a suite examines.
+    def turn_to(self, suite: str, wanted: Sequence[str], test: str) -> None:
+        """Make `student` and `draw` those of one test.
 
         Args:
-            suite: file name of the suite.
+            suite: file name of the suite; it says which milestone is examined.
             wanted: names that the suite needs.
+            test: id of the test.
         """
         milestone = next(m for m in self._setup.milestones if m.suite == suite)
         if milestone.id not in self._under_test:
@@ -58,7 +62,8 @@ class Examination:
                 wanted,
                 self._setup.question_seconds,
             )
-        return Student(self._under_test[milestone.id])
+        self.student.turn_to(self._under_test[milestone.id])
+        self.draw.turn_to(test)
 
     def notes(self) -> dict[str, list[str]]:
         """What the student should know besides, by milestone id."""

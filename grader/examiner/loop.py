@@ -48,6 +48,8 @@ class ExaminerLoop:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Serve the command instead of running the collected tests once."""
+        for item in session.items:
+            _ = item.location  # computed once here instead of in every child
         gc.collect()
         gc.freeze()
         self._tell({"ready": [item.nodeid for item in session.items]})
@@ -106,6 +108,7 @@ class ExaminerLoop:
     def _be_child(self, session: pytest.Session, job: Job) -> None:
         """Examine one submission and end the process, whatever happens."""
         try:
+            gc.disable()  # the child is gone before its garbage could matter
             self.selector.close()
             self.command.close()
             examine(session, self.setup, job, self.spawner)

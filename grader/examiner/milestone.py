@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from torch import Tensor
@@ -27,6 +27,7 @@ from grader.sandbox.vocabulary import Faulted, Loaded, Reply
 MAX_TIMEOUTS = 2
 
 ReplyType = TypeVar("ReplyType", bound=Reply)
+Created = TypeVar("Created")
 
 
 class MilestoneUnderTest:
@@ -58,7 +59,7 @@ class MilestoneUnderTest:
         self._definitions_only = False
         self._loaded: Loaded | None = None
         self._generation = -1
-        self._answers: dict[str, tuple[Any, dict[str, Tensor]]] = {}
+        self._kept: dict[str, Any] = {}
         self._refusal: StudentFaultError | None = None
         self._timeouts = 0
 
@@ -93,12 +94,16 @@ class MilestoneUnderTest:
         self, question: Question, doing: str, expect: type[ReplyType]
     ) -> tuple[ReplyType, dict[str, Tensor]]:
         """Like `ask`, but a question answered before by the same process is not put again."""
+        return self.once(json.dumps(question), lambda: self.ask(question, {}, doing, expect))
+
+    def once(self, key: str, create: Callable[[], Created]) -> Created:
+        """What `create` returns, kept until the student's code has lost its state."""
         if self._refusal is None:
             self._ensure_loaded()
-        key = json.dumps(question)
-        if key not in self._answers:
-            self._answers[key] = self.ask(question, {}, doing, expect)
-        return self._answers[key]
+        if key not in self._kept:
+            self._kept[key] = create()
+        kept: Created = self._kept[key]
+        return kept
 
     def fresh(self) -> None:
         """Let the next question find a newly loaded file."""
@@ -128,7 +133,7 @@ class MilestoneUnderTest:
         """Load the chosen file, or find the candidate that defines what is wanted."""
         if self._loaded is not None and self._generation == self.transport.generation:
             return
-        self._answers.clear()
+        self._kept.clear()
         if self._chosen is None:
             self._choose()
         else:

@@ -6,9 +6,9 @@ at it: a tensor and not `None`, of the right shape and dtype, finite.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from torch import Tensor
 
@@ -30,6 +30,8 @@ from grader.sandbox.vocabulary import (
     Value,
     Written,
 )
+
+Created = TypeVar("Created")
 
 
 def fail(message: str, details: str = "") -> StudentFaultError:
@@ -213,7 +215,7 @@ class Module:
             subject=self.subject,
             output=reply.output,
             tensors=carried_tensors,
-            inputs_after=_in_order(reply.inputs_after, carried_tensors),
+            inputs_after=tuple(carried(carried_tensors, key) for key in reply.inputs_after),
             input_gradients=_by_position(reply.input_gradients, carried_tensors),
             parameter_gradients={
                 name: carried(carried_tensors, key)
@@ -228,8 +230,20 @@ class Module:
 class Student:
     """One milestone of a submission, as a hidden test sees it."""
 
-    def __init__(self, under_test: MilestoneUnderTest) -> None:
+    _under_test: MilestoneUnderTest
+
+    def turn_to(self, under_test: MilestoneUnderTest) -> None:
+        """Speak for another milestone from now on."""
         self._under_test = under_test
+
+    def once(self, key: str, create: Callable[[], Created]) -> Created:
+        """What `create` returns, made anew only after the student's code has lost its state.
+
+        Args:
+            key: names the thing within the milestone.
+            create: makes it; several tests may look at the same thing.
+        """
+        return self._under_test.once(key, create)
 
     def constant(self, name: str) -> Any:
         """A literal at the top level of the file, as plain JSON data; `None` if not filled in.
@@ -276,7 +290,7 @@ class Student:
             subject=function,
             output=reply.output,
             tensors=carried_tensors,
-            inputs_after=_in_order(reply.inputs_after, carried_tensors),
+            inputs_after=tuple(carried(carried_tensors, key) for key in reply.inputs_after),
             input_gradients=_by_position(reply.gradients, carried_tensors),
             parameter_gradients={},
             gradient_fault=reply.gradient_fault,
@@ -307,10 +321,6 @@ class Student:
 
 def _by_name(claims: Sequence[ParameterClaim], tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     return {claim.name: carried(tensors, claim.key) for claim in claims}
-
-
-def _in_order(keys: Mapping[str, str], tensors: Mapping[str, Tensor]) -> tuple[Tensor, ...]:
-    return tuple(carried(tensors, key) for key in keys.values())
 
 
 def _by_position(keys: Mapping[str, str], tensors: Mapping[str, Tensor]) -> dict[int, Tensor]:

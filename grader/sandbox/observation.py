@@ -11,7 +11,6 @@ from torch.overrides import TorchFunctionMode
 from torch.utils.hooks import RemovableHandle
 
 from grader.sandbox.values import Outgoing
-from grader.sandbox.vocabulary import Observation
 
 MAX_OBSERVATIONS = 256
 MAX_OPERATORS = 2_000
@@ -21,7 +20,7 @@ class Observer:
     """Records what watched children receive and return, in the order of the calls."""
 
     def __init__(self, module: nn.Module, watch: Sequence[str], outgoing: Outgoing) -> None:
-        self.observations: list[Observation] = []
+        self.observations: list[dict[str, Any]] = []
         self._outgoing = outgoing
         self._handles: list[RemovableHandle] = []
         self._children = {
@@ -53,12 +52,13 @@ class Observer:
         ) -> None:
             if len(self.observations) < MAX_OBSERVATIONS:
                 received = [v for v in (*positional, *named.values()) if isinstance(v, Tensor)]
-                observation = Observation(
-                    child=name[:300],
-                    inputs=tuple(self._outgoing.value(value) for value in received[:8]),
-                    output=self._outgoing.value(output),
+                self.observations.append(
+                    {
+                        "child": name[:300],
+                        "inputs": [self._outgoing.value(value) for value in received[:8]],
+                        "output": self._outgoing.value(output),
+                    }
                 )
-                self.observations.append(observation)
 
         return record
 

@@ -2,6 +2,7 @@
 
 The same `Runtime` serves a confined worker, where everything it says is only a claim, and
 trusted code in the examiner's own process.  It knows no test, no reference and no score.
+Its replies are plain data in the form of `grader.sandbox.vocabulary`, which the trusted side checks.
 """
 
 from __future__ import annotations
@@ -20,23 +21,12 @@ from grader.sandbox.faults import fault_of
 from grader.sandbox.loader import load_file
 from grader.sandbox.observation import Observer, OperatorRecorder
 from grader.sandbox.values import Outgoing, is_literal, kind_of
-from grader.sandbox.vocabulary import (
-    Built,
-    Called,
-    ChildClaim,
-    Constant,
-    Fault,
-    Faulted,
-    Loaded,
-    ParameterClaim,
-    Parameters,
-    Ran,
-    Written,
-)
+from grader.sandbox.vocabulary import Fault
 
 Question = dict[str, Any]
 Tensors = dict[str, Tensor]
-Answer = tuple[dict[str, Any], Tensors]
+Body = dict[str, Any]
+Answer = tuple[Body, Tensors]
 
 
 class NameNotFoundError(Exception):
@@ -81,13 +71,13 @@ class Runtime:
             body = self.questions[question["question"]](question, tensors, outgoing)
         except RefusedTensorError as error:
             outgoing = Outgoing()
-            body = Faulted(reply="faulted", fault=Fault(kind="RefusedTensor", message=str(error)))
+            body = _faulted(Fault(kind="RefusedTensor", message=str(error)))
         except BaseException as error:
             outgoing = Outgoing()
-            body = Faulted(reply="faulted", fault=fault_of(error, self.folder))
-        return {"id": question["id"], "body": body.model_dump(mode="json")}, outgoing.tensors
+            body = _faulted(fault_of(error, self.folder))
+        return {"id": question["id"], "body": body}, outgoing.tensors
 
-    def _load(self, question: Question, tensors: Tensors, outgoing: Outgoing) -> Loaded:
+    def _load(self, question: Question, tensors: Tensors, outgoing: Outgoing) -> Body:
         path = self.folder / question["file"]
         folders = list(dict.fromkeys([path.parent, self.folder]))
         module, skipped = load_file(path, folders, question["definitions_only"])
@@ -97,15 +87,19 @@ class Runtime:
             for name, value in list(vars(module).items())[:4_000]
             if not str(name).startswith("__")
         }
-        return Loaded(reply="loaded", names=names, skipped=tuple(skipped))
+        return {
+            "reply": "loaded",
+            "names": names,
+            "skipped": [fault.model_dump() for fault in skipped],
+        }
 
-    def _constant(self, question: Question, tensors: Tensors, outgoing: Outgoing) -> Constant:
+    def _constant(self, question: Question, tensors: Tensors, outgoing: Outgoing) -> Body:
         value = self._find(question["file"], question["name"])
         if is_literal(value):
-            return Constant(reply="constant", value=value)
-        return Constant(reply="constant", value=None, foreign=type(value).__name__[:300])
+            return {"reply": "constant", "value": value}
+        return {"reply": "constant", "value": None, "foreign": type(value).__name__[:300]}
 
-    def _call(self, question: Question, tensors: Tensors, outgoing: Outgoing) -> Called:
+    def _call(self, question: Question, tensors: Tensors, outgoing: Outgoing) -> Body:
         function = self._find(question["file"], question["function"])
         upstream = tensors.get(question["upstream"]) if question["upstream"] else None
         inputs = _fresh_inputs(question, tensors, upstream is not None)
@@ -115,16 +109,16 @@ class Runtime:
         operators = recorder.names(result)
         output = outgoing.value(result)
         fault = self._backward(result, upstream)
-        return Called(
-            reply="called",
-            output=output,
-            inputs_after={str(i): outgoing.add(t) for i, t in enumerate(inputs.values())},
-            gradients=_gradients({str(i): t for i, t in enumerate(inputs.values())}, outgoing),
-            gradient_fault=fault,
-            operators=operators,
-        )
+        return {
+            "reply": "called",
+            "output": output,
+            "inputs_after": [outgoing.add(tensor) for tensor in inputs.values()],
+            "gradients": _gradients(_numbered(inputs), outgoing),
+            "gradient_fault": fault,
+            "operators": operators,
+        }
 
-    def _build(self, question: Question, tensors: Tensors, outgoing: Outgoing) -> Built:
+    def _build(self, question: Question, tensors: Tensors, outgoing: Outgoing) -> Body:
         create = self._find(question["file"], question["class"])
         # torch.manual_seed also looks for every kind of accelerator, 1 ms each time.
         torch.default_generator.manual_seed(question["seed"])
@@ -134,29 +128,29 @@ class Runtime:
             raise TypeError(f"{question['class']} is not an nn.Module")
         handle = len(self.built)
         self.built[handle] = module
-        return Built(
-            reply="built",
-            handle=handle,
-            parameters=_claims(_named_parameters(module), outgoing),
-            buffers=_claims(list(nn.Module.named_buffers(module)), outgoing),
-            children=tuple(
-                ChildClaim(name=name[:300], type=type(child).__name__[:300])
+        return {
+            "reply": "built",
+            "handle": handle,
+            "parameters": _claims(_named_parameters(module), outgoing),
+            "buffers": _claims(list(nn.Module.named_buffers(module)), outgoing),
+            "children": [
+                {"name": name[:300], "type": type(child).__name__[:300]}
                 for name, child in nn.Module.named_modules(module)
                 if name
-            ),
-        )
+            ],
+        }
 
-    def _read(self, question: Question, tensors: Tensors, outgoing: Outgoing) -> Parameters:
+    def _read(self, question: Question, tensors: Tensors, outgoing: Outgoing) -> Body:
         module = self.built[question["handle"]]
         claims = _claims(_named_parameters(module), outgoing)
-        return Parameters(reply="parameters", parameters=claims)
+        return {"reply": "parameters", "parameters": claims}
 
-    def _write(self, question: Question, tensors: Tensors, outgoing: Outgoing) -> Written:
+    def _write(self, question: Question, tensors: Tensors, outgoing: Outgoing) -> Body:
         parameters = dict(_named_parameters(self.built[question["handle"]]))
         _set_values(parameters, question["parameters"], tensors)
-        return Written(reply="written")
+        return {"reply": "written"}
 
-    def _run(self, question: Question, tensors: Tensors, outgoing: Outgoing) -> Ran:
+    def _run(self, question: Question, tensors: Tensors, outgoing: Outgoing) -> Body:
         module = self.built[question["handle"]]
         upstream = tensors.get(question["upstream"]) if question["upstream"] else None
         inputs = _fresh_inputs(question, tensors, upstream is not None)
@@ -174,18 +168,16 @@ class Runtime:
         operators = recorder.names(result)
         output = outgoing.value(result)
         fault = self._backward(result, upstream)
-        return Ran(
-            reply="ran",
-            output=output,
-            inputs_after={str(i): outgoing.add(t) for i, t in enumerate(inputs.values())},
-            observations=tuple(observer.observations),
-            input_gradients=_gradients(
-                {str(i): t for i, t in enumerate(inputs.values())}, outgoing
-            ),
-            parameter_gradients=_gradients(parameters, outgoing),
-            gradient_fault=fault,
-            operators=operators,
-        )
+        return {
+            "reply": "ran",
+            "output": output,
+            "inputs_after": [outgoing.add(tensor) for tensor in inputs.values()],
+            "observations": observer.observations,
+            "input_gradients": _gradients(_numbered(inputs), outgoing),
+            "parameter_gradients": _gradients(parameters, outgoing),
+            "gradient_fault": fault,
+            "operators": operators,
+        }
 
     def _find(self, file: str, name: str) -> Any:
         # The value is whatever the student bound to the name.
@@ -194,22 +186,34 @@ class Runtime:
         except KeyError:
             raise NameNotFoundError(name) from None
 
-    def _backward(self, result: object, upstream: Tensor | None) -> Fault | None:
+    def _backward(self, result: object, upstream: Tensor | None) -> Body | None:
         """Send the upstream gradient back; say why if that is not possible."""
         if upstream is None:
             return None
         if not isinstance(result, Tensor):
-            return Fault(kind="NoTensor", message="the result is not a tensor")
+            return _fault("NoTensor", "the result is not a tensor")
         if not result.requires_grad:
-            return Fault(kind="GradientCut", message="the result is cut off from the input")
+            return _fault("GradientCut", "the result is cut off from the input")
         if result.shape != upstream.shape:
-            return Fault(kind="WrongShape", message=f"the result has shape {tuple(result.shape)}")
+            return _fault("WrongShape", f"the result has shape {tuple(result.shape)}")
         try:
             # Through a scalar: a gradient argument would make torch import sympy, 0.3 s a process.
             torch.autograd.backward((result * upstream).sum())
         except BaseException as error:
-            return fault_of(error, self.folder)
+            return fault_of(error, self.folder).model_dump()
         return None
+
+
+def _fault(kind: str, message: str) -> Body:
+    return Fault(kind=kind, message=message).model_dump()
+
+
+def _faulted(fault: Fault) -> Body:
+    return {"reply": "faulted", "fault": fault.model_dump()}
+
+
+def _numbered(inputs: Tensors) -> Tensors:
+    return {str(index): tensor for index, tensor in enumerate(inputs.values())}
 
 
 def _fresh_inputs(question: Question, tensors: Tensors, needs_gradient: bool) -> Tensors:
@@ -232,13 +236,11 @@ def _named_parameters(module: nn.Module) -> list[tuple[str, Tensor]]:
     return list(nn.Module.named_parameters(module))
 
 
-def _claims(
-    named: Sequence[tuple[str, Tensor]], outgoing: Outgoing
-) -> tuple[ParameterClaim, ...]:
-    return tuple(
-        ParameterClaim(name=name[:300], key=outgoing.add(t), requires_grad=bool(t.requires_grad))
+def _claims(named: Sequence[tuple[str, Tensor]], outgoing: Outgoing) -> list[Body]:
+    return [
+        {"name": name[:300], "key": outgoing.add(t), "requires_grad": bool(t.requires_grad)}
         for name, t in named
-    )
+    ]
 
 
 def _gradients(leaves: Tensors, outgoing: Outgoing) -> dict[str, str]:

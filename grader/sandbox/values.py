@@ -11,7 +11,6 @@ from torch import Tensor
 
 from grader.errors import RefusedTensorError
 from grader.sandbox.tensors import plain
-from grader.sandbox.vocabulary import ForeignValue, SequenceValue, TensorValue
 
 MAX_ITEMS = 64
 MAX_LITERAL_ITEMS = 10_000
@@ -34,17 +33,17 @@ class Outgoing:
             self.tensors[key] = plain(tensor)
         return key
 
-    def value(self, value: object, depth: int = 0) -> TensorValue | SequenceValue | ForeignValue:
+    def value(self, value: object, depth: int = 0) -> dict[str, Any]:
         """Describe a value; tensors inside tuples and lists are carried too."""
         if isinstance(value, Tensor):
             try:
-                return TensorValue(kind="tensor", key=self.add(value))
+                return {"kind": "tensor", "key": self.add(value)}
             except RefusedTensorError as error:
-                return ForeignValue(kind="foreign", what=str(error))
+                return {"kind": "foreign", "what": str(error)[:300]}
         if isinstance(value, (tuple, list)) and depth < 3 and len(value) <= MAX_ITEMS:
-            items = tuple(self.value(item, depth + 1) for item in value)
-            return SequenceValue(kind="sequence", items=items)
-        return ForeignValue(kind="foreign", what=type(value).__name__[:300])
+            items = [self.value(item, depth + 1) for item in value]
+            return {"kind": "sequence", "items": items}
+        return {"kind": "foreign", "what": type(value).__name__[:300]}
 
 
 def kind_of(value: object) -> str:

@@ -69,6 +69,7 @@ class ForeignValue(_Reply):
 
 
 Value = Annotated[Union[TensorValue, SequenceValue, ForeignValue], Field(discriminator="kind")]  # noqa: UP007
+Keys = Annotated[tuple[Word, ...], Field(max_length=64, strict=False)]
 Names = Annotated[dict[Word, Word], Field(max_length=MAX_NAMES)]
 
 
@@ -98,7 +99,7 @@ class Called(_Reply):
 
     Attributes:
         output: what the function returned.
-        inputs_after: payload keys of the input tensors as they are afterwards, by position.
+        inputs_after: payload keys of the input tensors as they are afterwards.
         gradients: payload keys of the inputs' gradients, by position; one that did not come
             about is absent.
         gradient_fault: why no gradient could be computed.
@@ -107,7 +108,7 @@ class Called(_Reply):
 
     reply: Literal["called"]
     output: Value
-    inputs_after: Names
+    inputs_after: Keys
     gradients: Names
     gradient_fault: Fault | None
     operators: Annotated[tuple[Word, ...], Field(max_length=MAX_NAMES, strict=False)]
@@ -164,7 +165,7 @@ class Ran(_Reply):
 
     reply: Literal["ran"]
     output: Value
-    inputs_after: Names
+    inputs_after: Keys
     observations: Annotated[tuple[Observation, ...], Field(max_length=512, strict=False)]
     input_gradients: Names
     parameter_gradients: Names

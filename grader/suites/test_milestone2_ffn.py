@@ -95,8 +95,8 @@ def test_values_lesson_size(student: Student, draw: Draw, shape: tuple[int, ...]
 
 
 def test_values_other_size(student: Student, draw: Draw) -> None:
-    """FFN(6, 10) computes the formula: nothing depends on the sizes of the lesson."""
-    expect_values(student, draw, draw.normal(3, 6), 6, 10)
+    """FFN(6, 24) computes the formula: nothing depends on the sizes of the lesson."""
+    expect_values(student, draw, draw.normal(3, 6), 6, 24)
 
 
 def test_exact_gelu(student: Student, draw: Draw) -> None:

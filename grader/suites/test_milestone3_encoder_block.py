@@ -35,12 +35,14 @@ def test_prediction(student: Student) -> None:
         )
 
 
-@pytest.mark.parametrize(
-    ("d", "h", "f"), [(8, 2, 32), (12, 3, 20), (6, 1, 10)], ids=["8-2-32", "12-3-20", "6-1-10"]
-)
-def test_parameter_count(student: Student, draw: Draw, d: int, h: int, f: int) -> None:
+SIZES = {"8-2-32": (8, 2, 32), "12-3-20": (12, 3, 20), "6-1-10": (6, 1, 10)}
+SHAPES = {"2-5-8": (2, 5, 8), "1-1-8": (1, 1, 8), "3-7-12": (3, 7, 12), "4-2-6": (4, 2, 6)}
+
+
+@pytest.mark.parametrize(("d", "h", "f"), SIZES.values(), ids=SIZES.keys())
+def test_parameter_count(student: Student, d: int, h: int, f: int) -> None:
     """The number of parameters is that of attention, two norms and the FFN."""
-    module = build(student, draw, d, h, f).module
+    module = student.build(CLASS, d=d, h=h, d_ff=f)
     expected = block_parameter_count(d, f)
     if module.parameter_count != expected:
         raise fail(
@@ -51,41 +53,45 @@ def test_parameter_count(student: Student, draw: Draw, d: int, h: int, f: int) -
         )
 
 
-@pytest.mark.parametrize(
-    ("shape", "h"), [((2, 5, 8), 2), ((1, 1, 8), 2), ((3, 7, 12), 3), ((4, 2, 6), 1)],
-    ids=["2-5-8", "1-1-8", "3-7-12", "4-2-6"],
-)  # fmt: skip
-def test_shape_kept(student: Student, draw: Draw, shape: tuple[int, ...], h: int) -> None:
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
+def test_shape_kept(student: Student, draw: Draw, shape: tuple[int, ...]) -> None:
     """The output has the input's shape, for several (B, T, d)."""
-    module = build(student, draw, shape[-1], h, 4 * shape[-1]).module
+    d, h, f = next(size for size in SIZES.values() if size[0] == shape[-1])
+    module = student.build(CLASS, d=d, h=h, d_ff=f)
     expect_shape(module.run(draw.normal(*shape)).tensor, shape, OUTPUT)
 
 
-def test_wiring_attention_receives_norm1(student: Student, draw: Draw) -> None:
+def in_view(student: Student) -> tuple[BlockUnderTest, Tensor]:
+    """A block and an input, the same for every test that looks at the wiring."""
+
+    def create() -> tuple[BlockUnderTest, Tensor]:
+        draw = Draw("wiring")
+        return build(student, draw), draw.normal(2, 5, 8, mean=0.5)
+
+    return student.once("wiring", create)
+
+
+def test_wiring_attention_receives_norm1(student: Student) -> None:
     """norm1 receives the block's input, and the attention receives what norm1 returns."""
-    block = build(student, draw)
-    x = draw.normal(2, 5, 8, mean=0.5)
+    block, x = in_view(student)
     block.expect_wired(x, block.attention_input_wrong(x), "first")
 
 
-def test_wiring_first_residual(student: Student, draw: Draw) -> None:
+def test_wiring_first_residual(student: Student) -> None:
     """The attention's output is added to the block's input, unnormalised."""
-    block = build(student, draw)
-    x = draw.normal(2, 5, 8, mean=0.5)
+    block, x = in_view(student)
     block.expect_wired(x, block.first_residual_wrong(x), "first")
 
 
-def test_wiring_ffn_receives_norm2(student: Student, draw: Draw) -> None:
+def test_wiring_ffn_receives_norm2(student: Student) -> None:
     """The feed-forward network receives what norm2 returns for the residual stream."""
-    block = build(student, draw)
-    x = draw.normal(2, 5, 8, mean=0.5)
+    block, x = in_view(student)
     block.expect_wired(x, block.ffn_input_wrong(x), "second")
 
 
-def test_wiring_second_residual(student: Student, draw: Draw) -> None:
+def test_wiring_second_residual(student: Student) -> None:
     """The feed-forward network's output is added to the residual stream."""
-    block = build(student, draw)
-    x = draw.normal(2, 5, 8, mean=0.5)
+    block, x = in_view(student)
     block.expect_wired(x, block.second_residual_wrong(x), "second")
 
 
@@ -117,9 +123,10 @@ def test_two_norms_with_own_parameters(student: Student, draw: Draw) -> None:
             raise fail(f"The {name} norm has no gain and shift to train. See slides 5 and 34.")
 
 
-def test_two_norms_normalise(student: Student, draw: Draw) -> None:
+def test_two_norms_normalise(student: Student) -> None:
     """Each norm computes LayerNorm of what it receives."""
-    build(student, draw).expect_norms_normalise(draw.normal(2, 5, 8, mean=0.5, std=2.0))
+    block, x = in_view(student)
+    block.expect_norms_normalise(x)
 
 
 def test_two_norms_take_part(student: Student, draw: Draw) -> None:
@@ -141,11 +148,11 @@ def test_two_norms_take_part(student: Student, draw: Draw) -> None:
 
 
 @pytest.mark.parametrize(
-    ("d", "h"), [(8, 2), (12, 3)], ids=["8-features-2-heads", "12-features-3-heads"]
+    ("d", "h", "f"), list(SIZES.values())[:2], ids=["two-heads", "three-heads"]
 )
-def test_attention_values(student: Student, draw: Draw, d: int, h: int) -> None:
+def test_attention_values(student: Student, draw: Draw, d: int, h: int, f: int) -> None:
     """The attention's output is softmax(Q K^T / sqrt(dk)) V per head, projected."""
-    block = build(student, draw, d, h, 4 * d)
+    block = build(student, draw, d, h, f)
     block.expect_attention(draw.normal(2, 5, d))
 
 
