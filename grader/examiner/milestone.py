@@ -20,7 +20,7 @@ from grader.examiner.explain import (
 )
 from grader.examiner.transport import Question, Transport
 from grader.model import Verdict
-from grader.sandbox.vocabulary import Faulted, Loaded, Reply
+from grader.sandbox.vocabulary import Faulted, Loaded, Reply, Several
 
 # After so many time-outs in one milestone the rest of it is not asked any more, so that a loop
 # without end in one file leaves time for the others.
@@ -80,15 +80,40 @@ class MilestoneUnderTest:
         if self._refusal is not None:
             raise self._refusal
         self._ensure_loaded()
-        question = {**question, "file": self._chosen}
-        reply, carried = self._ask_once(question, tensors, doing)
+        reply, carried = self._ask_once({**question, "file": self._chosen}, tensors, doing)
+        return self._expected(reply, doing, expect), carried
+
+    def ask_several(
+        self,
+        questions: Sequence[Question],
+        tensors: dict[str, Tensor],
+        doing: str,
+        expect: type[ReplyType],
+    ) -> tuple[list[ReplyType], dict[str, Tensor]]:
+        """Put several questions in one exchange; their answers come in the same order.
+
+        Raises:
+            StudentFaultError: if the code does not answer one of them.
+        """
+        if self._refusal is not None:
+            raise self._refusal
+        self._ensure_loaded()
+        parts = [{**question, "file": self._chosen} for question in questions]
+        whole = {"question": "several", "questions": parts}
+        reply, carried = self._ask_once(whole, tensors, doing)
+        if not isinstance(reply, Several) or len(reply.replies) != len(questions):
+            raise broken_channel_error(doing)
+        return [self._expected(part, doing, expect) for part in reply.replies], carried
+
+    def _expected(self, reply: Reply, doing: str, expect: type[ReplyType]) -> ReplyType:
+        """The reply, if it is of the kind that answers the question."""
         if isinstance(reply, Faulted):
             if reply.fault.kind == "NameNotFoundError":
                 raise self._missing(reply.fault.message)
             raise fault_error(reply.fault, doing)
         if not isinstance(reply, expect):
             raise broken_channel_error(doing)
-        return reply, carried
+        return reply
 
     def ask_once(
         self, question: Question, doing: str, expect: type[ReplyType]

@@ -7,7 +7,7 @@ at it: a tensor and not `None`, of the right shape and dtype, finite.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from torch import Tensor
@@ -119,6 +119,19 @@ def carried(tensors: Mapping[str, Tensor], key: str) -> Tensor:
     return tensors[key]
 
 
+@dataclass(frozen=True)
+class Run:
+    """One run of a module.
+
+    Attributes:
+        x: input.
+        values: parameters to set before, by name; they stay set.
+    """
+
+    x: Tensor
+    values: Mapping[str, Tensor] = field(default_factory=dict)
+
+
 class Module:
     """A module built from one of the student's classes.
 
@@ -164,15 +177,15 @@ class Module:
         self._unsent.update(values)
 
     def _send_values(self) -> None:
-        keys, tensors = self._take_unsent()
+        keys, tensors = self._take_unsent(0)
         question = {"question": "write", "handle": self._handle, "parameters": keys}
         self._under_test.ask(
             question, tensors, f"setting the parameters of {self.subject}", Written
         )
 
-    def _take_unsent(self) -> tuple[dict[str, str], dict[str, Tensor]]:
+    def _take_unsent(self, number: int) -> tuple[dict[str, str], dict[str, Tensor]]:
         """Payload key by parameter name, and the values by key."""
-        keys = {name: f"p{index}" for index, name in enumerate(self._unsent)}
+        keys = {name: f"p{number}.{index}" for index, name in enumerate(self._unsent)}
         tensors = {keys[name]: value for name, value in self._unsent.items()}
         self._unsent = {}
         return keys, tensors
@@ -181,45 +194,69 @@ class Module:
         self,
         x: Tensor,
         *,
-        mode: str = "eval",
         watch: Sequence[str] = (),
         upstream: Tensor | None = None,
-        operators: bool = False,
     ) -> Answer:
-        """Run the module forward, and backward if an upstream gradient is given.
+        """Run the module forward in eval mode, and backward if an upstream gradient is given.
 
         Args:
             x: input.
-            mode: `eval` or `train`.
             watch: dotted names of children to look at.
             upstream: gradient of the loss with respect to the output, of the output's shape.
-            operators: record the names of torch functions.
         """
-        keys, tensors = self._take_unsent()
-        tensors["x"] = x
+        question, tensors = self._run_question(Run(x), 0, watch, upstream)
+        reply, carried_tensors = self._under_test.ask(question, tensors, self._doing(x), Ran)
+        return self._answer(reply, carried_tensors)
+
+    def run_each(self, *runs: Run) -> list[Answer]:
+        """Run the module forward several times in one exchange, in eval mode."""
+        questions = []
+        tensors: dict[str, Tensor] = {}
+        for number, run in enumerate(runs):
+            question, needed = self._run_question(run, number)
+            questions.append(question)
+            tensors |= needed
+        replies, carried_tensors = self._under_test.ask_several(
+            questions, tensors, self._doing(runs[0].x), Ran
+        )
+        return [self._answer(reply, carried_tensors) for reply in replies]
+
+    def _run_question(
+        self,
+        run: Run,
+        number: int,
+        watch: Sequence[str] = (),
+        upstream: Tensor | None = None,
+    ) -> tuple[dict[str, Any], dict[str, Tensor]]:
+        self._unsent.update(run.values)
+        keys, tensors = self._take_unsent(number)
+        tensors[f"x{number}"] = run.x
         if upstream is not None:
             tensors["upstream"] = upstream
         question = {
             "question": "run",
             "handle": self._handle,
             "parameters": keys,
-            "tensors": [["x", "x"]],
-            "mode": mode,
+            "tensors": [["x", f"x{number}"]],
+            "mode": "eval",
             "watch": list(watch),
             "upstream": "" if upstream is None else "upstream",
-            "operators": operators,
+            "operators": False,
         }
-        doing = f"running {self.subject} on an input of shape {tuple(x.shape)}"
-        reply, carried_tensors = self._under_test.ask(question, tensors, doing, Ran)
+        return question, tensors
+
+    def _doing(self, x: Tensor) -> str:
+        return f"running {self.subject} on an input of shape {tuple(x.shape)}"
+
+    def _answer(self, reply: Ran, tensors: dict[str, Tensor]) -> Answer:
         return Answer(
             subject=self.subject,
             output=reply.output,
-            tensors=carried_tensors,
-            inputs_after=tuple(carried(carried_tensors, key) for key in reply.inputs_after),
-            input_gradients=_by_position(reply.input_gradients, carried_tensors),
+            tensors=tensors,
+            inputs_after=tuple(carried(tensors, key) for key in reply.inputs_after),
+            input_gradients=_by_position(reply.input_gradients, tensors),
             parameter_gradients={
-                name: carried(carried_tensors, key)
-                for name, key in reply.parameter_gradients.items()
+                name: carried(tensors, key) for name, key in reply.parameter_gradients.items()
             },
             gradient_fault=reply.gradient_fault,
             observations=reply.observations,
@@ -275,27 +312,21 @@ class Student:
             operators: record the names of torch functions.
             arguments: further arguments, by the stub's names.
         """
-        tensors = {"x": x} if upstream is None else {"x": x, "upstream": upstream}
-        question = {
-            "question": "call",
-            "function": function,
-            "tensors": [["x", "x"]],
-            "arguments": [list(pair) for pair in arguments.items()],
-            "upstream": "" if upstream is None else "upstream",
-            "operators": operators,
-        }
-        doing = f"calling {function} on an input of shape {tuple(x.shape)}"
-        reply, carried_tensors = self._under_test.ask(question, tensors, doing, Called)
-        return Answer(
-            subject=function,
-            output=reply.output,
-            tensors=carried_tensors,
-            inputs_after=tuple(carried(carried_tensors, key) for key in reply.inputs_after),
-            input_gradients=_by_position(reply.gradients, carried_tensors),
-            parameter_gradients={},
-            gradient_fault=reply.gradient_fault,
-            operators=reply.operators,
+        question = _call_question(function, 0, arguments, upstream is not None, operators)
+        tensors = {"x0": x} if upstream is None else {"x0": x, "upstream": upstream}
+        reply, carried_tensors = self._under_test.ask(
+            question, tensors, _calling(function, x), Called
         )
+        return _call_answer(function, reply, carried_tensors)
+
+    def call_each(self, function: str, *inputs: Tensor) -> list[Answer]:
+        """Call a function with one tensor after the other, in one exchange."""
+        questions = [_call_question(function, n, {}, False, False) for n in range(len(inputs))]
+        tensors = {f"x{number}": x for number, x in enumerate(inputs)}
+        replies, carried_tensors = self._under_test.ask_several(
+            questions, tensors, _calling(function, inputs[0]), Called
+        )
+        return [_call_answer(function, reply, carried_tensors) for reply in replies]
 
     def build(self, name: str, *, seed: int = 0, **arguments: int) -> Module:
         """Build a module of one of the student's classes.
@@ -317,6 +348,36 @@ class Student:
         }
         reply, tensors = self._under_test.ask_once(question, f"creating {name}({given})", Built)
         return Module(self._under_test, name, reply, tensors)
+
+
+def _calling(function: str, x: Tensor) -> str:
+    return f"calling {function} on an input of shape {tuple(x.shape)}"
+
+
+def _call_question(
+    function: str, number: int, arguments: Mapping[str, float], gradient: bool, operators: bool
+) -> dict[str, Any]:
+    return {
+        "question": "call",
+        "function": function,
+        "tensors": [["x", f"x{number}"]],
+        "arguments": [list(pair) for pair in arguments.items()],
+        "upstream": "upstream" if gradient else "",
+        "operators": operators,
+    }
+
+
+def _call_answer(function: str, reply: Called, tensors: dict[str, Tensor]) -> Answer:
+    return Answer(
+        subject=function,
+        output=reply.output,
+        tensors=tensors,
+        inputs_after=tuple(carried(tensors, key) for key in reply.inputs_after),
+        input_gradients=_by_position(reply.gradients, tensors),
+        parameter_gradients={},
+        gradient_fault=reply.gradient_fault,
+        operators=reply.operators,
+    )
 
 
 def _by_name(claims: Sequence[ParameterClaim], tensors: dict[str, Tensor]) -> dict[str, Tensor]:

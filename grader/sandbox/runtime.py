@@ -44,7 +44,7 @@ class Runtime:
         self.folder = folder
         self.modules: dict[str, types.ModuleType] = {}
         self.built: dict[int, nn.Module] = {}
-        self.questions: dict[str, Callable[[Question, Tensors, Outgoing], Any]] = {
+        self.questions: dict[str, Callable[[Question, Tensors, Outgoing], Body]] = {
             "load": self._load,
             "constant": self._constant,
             "call": self._call,
@@ -65,17 +65,22 @@ class Runtime:
             Header and tensors of the reply.
         """
         outgoing = Outgoing()
+        if question["question"] == "several":
+            parts = [self._body(part, tensors, outgoing) for part in question["questions"]]
+            body: Body = {"reply": "several", "replies": parts}
+        else:
+            body = self._body(question, tensors, outgoing)
+        return {"id": question["id"], "body": body}, outgoing.tensors
+
+    def _body(self, question: Question, tensors: Tensors, outgoing: Outgoing) -> Body:
         torch.set_grad_enabled(True)
         torch.set_default_dtype(torch.float32)
         try:
-            body = self.questions[question["question"]](question, tensors, outgoing)
+            return self.questions[question["question"]](question, tensors, outgoing)
         except RefusedTensorError as error:
-            outgoing = Outgoing()
-            body = _faulted(Fault(kind="RefusedTensor", message=str(error)))
+            return _faulted(Fault(kind="RefusedTensor", message=str(error)))
         except BaseException as error:
-            outgoing = Outgoing()
-            body = _faulted(fault_of(error, self.folder))
-        return {"id": question["id"], "body": body}, outgoing.tensors
+            return _faulted(fault_of(error, self.folder))
 
     def _load(self, question: Question, tensors: Tensors, outgoing: Outgoing) -> Body:
         path = self.folder / question["file"]

@@ -180,8 +180,23 @@ class Faulted(_Reply):
     fault: Fault
 
 
-Reply = Annotated[
+Single = Annotated[
     Union[Loaded, Constant, Called, Built, Parameters, Written, Ran, Faulted],  # noqa: UP007
+    Field(discriminator="reply"),
+]
+
+
+class Several(_Reply):
+    """Answers to several questions that were put at once, in their order."""
+
+    reply: Literal["several"]
+    replies: Annotated[tuple[Single, ...], Field(max_length=64, strict=False)]
+
+
+Reply = Annotated[
+    Union[  # noqa: UP007
+        Loaded, Constant, Called, Built, Parameters, Written, Ran, Faulted, Several
+    ],
     Field(discriminator="reply"),
 ]
 

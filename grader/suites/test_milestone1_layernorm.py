@@ -62,10 +62,10 @@ def test_matches_float64(student: Student, draw: Draw) -> None:
 
 def test_matches_other_sizes(student: Student, draw: Draw) -> None:
     """Nothing depends on one particular number of features or tokens."""
-    for shape in ((1, 4), (4, 4), (3, 17), (6, 2)):
-        x = draw.normal(*shape, std=1.5)
+    inputs = [draw.normal(*shape, std=1.5) for shape in ((1, 4), (4, 4), (3, 17), (6, 2))]
+    for x, answer in zip(inputs, student.call_each(FUNCTION, *inputs), strict=True):
         expect_normalised(
-            student.call(FUNCTION, x),
+            answer,
             x,
             "The values differ from nn.LayerNorm for some numbers of tokens and features. See "
             "slide 5.",
@@ -125,8 +125,7 @@ def test_independent_tokens(student: Student, draw: Draw) -> None:
     x = draw.normal(2, 4, 8)
     changed = x.clone()
     changed[:, 1:] = draw.normal(2, 3, 8, mean=5.0, std=4.0)
-    before = student.call(FUNCTION, x).tensor
-    after = student.call(FUNCTION, changed).tensor
+    before, after = (answer.tensor for answer in student.call_each(FUNCTION, x, changed))
     expect_like(before, x, f"The result of {FUNCTION}")
     expect_like(after, x, f"The result of {FUNCTION}")
     if not close(after[:, :1], before[:, :1]):
@@ -141,8 +140,7 @@ def test_independent_sequences(student: Student, draw: Draw) -> None:
     x = draw.normal(3, 4, 8)
     changed = x.clone()
     changed[1:] = draw.normal(2, 4, 8, mean=-5.0, std=4.0)
-    before = student.call(FUNCTION, x).tensor
-    after = student.call(FUNCTION, changed).tensor
+    before, after = (answer.tensor for answer in student.call_each(FUNCTION, x, changed))
     expect_like(before, x, f"The result of {FUNCTION}")
     expect_like(after, x, f"The result of {FUNCTION}")
     if not close(after[:1], before[:1]):

@@ -7,13 +7,14 @@ import torch
 from torch import Tensor
 
 from grader.examiner.checks import Draw, close, expect_like, expect_shape, input_gradient
-from grader.examiner.student import Module, Student, fail
+from grader.examiner.student import Module, Run, Student, fail
 from grader.lesson.mathematics import FeedForward, feed_forward, ffn_parameter_count
 from grader.lesson.roles import feed_forward_readings
 
 CLASS = "FFN"
 LOOKED_FOR = (CLASS,)
 OUTPUT = "The output of FFN"
+SHAPES = {"2d": (5, 4), "2d-one-token": (1, 4), "3d": (2, 5, 4), "4d": (2, 3, 5, 4)}
 
 
 def build(student: Student, d: int = 4, f: int = 16) -> Module:
@@ -88,7 +89,7 @@ def test_parameter_count(student: Student, d: int, f: int) -> None:
         )
 
 
-@pytest.mark.parametrize("shape", [(4,), (5, 4), (2, 5, 4)], ids=lambda s: f"{len(s)}d")
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
 def test_values_lesson_size(student: Student, draw: Draw, shape: tuple[int, ...]) -> None:
     """FFN(4, 16) computes the formula with weights that it is sent."""
     expect_values(student, draw, draw.normal(*shape), 4, 16)
@@ -126,7 +127,7 @@ def test_position_wise_tokens(student: Student, draw: Draw) -> None:
     x = draw.normal(2, 5, 4)
     changed = x.clone()
     changed[:, 2] = draw.normal(2, 4)
-    before, after = module.run(x).tensor, module.run(changed).tensor
+    before, after = (answer.tensor for answer in module.run_each(Run(x), Run(changed)))
     expect_like(before, x, OUTPUT)
     expect_like(after, x, OUTPUT)
     others = [0, 1, 3, 4]
@@ -139,7 +140,7 @@ def test_position_wise_tokens(student: Student, draw: Draw) -> None:
         raise fail("When one token changes, its output stays the same.")
 
 
-@pytest.mark.parametrize("shape", [(5, 4), (2, 5, 4), (2, 3, 5, 4)], ids=lambda s: f"{len(s)}d")
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
 def test_shape_kept(student: Student, draw: Draw, shape: tuple[int, ...]) -> None:
     """The output has the input's shape, with two to four dimensions."""
     output = build(student).run(draw.normal(*shape)).tensor
