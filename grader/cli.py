@@ -139,7 +139,9 @@ def available_cpus() -> int:
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run a command line; every error of ours becomes a message and a status."""
     try:
-        status = app(arguments, exit_on_error=False, print_error=False, result_action="return_value")
+        status = app(
+            arguments, exit_on_error=False, print_error=False, result_action="return_value"
+        )
     except GraderError as error:
         print(f"grade: {error}", file=sys.stderr)
         return error.exit_status

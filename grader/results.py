@@ -53,7 +53,9 @@ class Results:
         Raises:
             ResultsError: if it cannot.
         """
-        existing = next(path for path in (self.folder, *self.folder.absolute().parents) if path.exists())
+        existing = next(
+            path for path in (self.folder, *self.folder.absolute().parents) if path.exists()
+        )
         if not existing.is_dir():
             raise ResultsError(
                 f"{existing} is not a folder, so no results can be written there.",

@@ -19,16 +19,13 @@ from grader.examiner.checks import Draw, close, expect_like
 from grader.examiner.student import Answer, Module, fail
 from grader.lesson.mathematics import Norm, attention, encoder_block, layer_norm
 from grader.lesson.roles import (
-    AttentionRoles,
+    MAX_READINGS,
     BlockRoles,
     FeedForwardRoles,
     NormRoles,
-    attention_readings,
-    feed_forward_readings,
-    norm_readings,
+    block_roles,
 )
 
-MAX_READINGS = 256
 # What a check of the wiring answers when the parts cannot be looked at.
 UNSEEN = ""
 
@@ -47,7 +44,9 @@ FFN_GETS_OTHER = (
 NO_FIRST_RESIDUAL = "After attn the block's input x is not added back. See slides 18 and 34."
 OTHER_FIRST_RESIDUAL = "After attn the sum is not x + attn(norm1(x)). See slide 34."
 NO_SECOND_RESIDUAL = "After ffn the residual stream x is not added back. See slides 18 and 34."
-OTHER_SECOND_RESIDUAL = "The output is not x + ffn(norm2(x)), x being the stream after attn. See slide 34."
+OTHER_SECOND_RESIDUAL = (
+    "The output is not x + ffn(norm2(x)), x being the stream after attn. See slide 34."
+)
 NOT_THE_FORMULA = (
     "The output differs from that of x = x + attn(norm1(x)), then x = x + ffn(norm2(x)). See "
     "slide 34."
@@ -85,11 +84,8 @@ class BlockUnderTest:
         self.module = module
         self.d = d
         self.h = h
-        self._ffns = list(feed_forward_readings(module.shapes, d, f))
-        known = self._ffns[0].names if self._ffns else frozenset()
-        rest = {name: shape for name, shape in module.shapes.items() if name not in known}
-        self._attentions = list(itertools.islice(attention_readings(rest, d, h), MAX_READINGS))
-        self._norms = list(self._norm_pairs())
+        roles = block_roles(tuple(module.shapes.items()), d, h, f)
+        self._ffns, self._attentions, self._norms = roles.ffns, roles.attentions, roles.norms
         self.sent = self._without_extras(draw.weights(module.shapes))
 
     def with_weights(self) -> Module:
@@ -239,16 +235,6 @@ class BlockUnderTest:
             "The attention does not compute softmax(Q K^T / sqrt(dk)) V for each head, followed "
             "by the output projection. See slide 37."
         )
-
-    def _norm_pairs(self) -> Iterator[tuple[NormRoles, NormRoles]]:
-        seen = set()
-        for ffn in self._ffns or [None]:
-            names = ffn.names if ffn else frozenset()
-            rest = {n: s for n, s in self.module.shapes.items() if n not in names}
-            for pair in norm_readings(rest, self.d):
-                if pair not in seen:
-                    seen.add(pair)
-                    yield pair
 
     def _readings(self) -> Iterator[BlockRoles]:
         every = itertools.product(self._ffns, self._attentions, self._norms)

@@ -69,9 +69,7 @@ def missing_error(
     if skipped:
         first = skipped[0]
         message += f" Before that, line {first.line} stopped with {first.kind}."
-    return StudentFaultError(
-        Verdict.MISSING.value, message, text_of(skipped[0]) if skipped else ""
-    )
+    return StudentFaultError(Verdict.MISSING.value, message, text_of(skipped[0]) if skipped else "")
 
 
 def _alike(name: str, wanted: str) -> bool:

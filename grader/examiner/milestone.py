@@ -192,9 +192,7 @@ class MilestoneUnderTest:
             self.notes.append(f"{self.file} was not used; its names were found in {candidate}.")
         self.notes += [_skipped_note(fault_sentence) for fault_sentence in _sentences(loaded)]
 
-    def _give_up(
-        self, error: StudentFaultError | None, found: tuple[str, Loaded] | None
-    ) -> None:
+    def _give_up(self, error: StudentFaultError | None, found: tuple[str, Loaded] | None) -> None:
         """No candidate serves: remember why, with the likeliest file in view."""
         if error is not None:
             self._refusal = error

@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 MAX_ID = 64
-NOISE_FOLDERS = frozenset({"__macosx", "__pycache__", ".git", ".ipynb_checkpoints", ".venv", "venv"})
+NOISE_FOLDERS = frozenset(
+    {"__macosx", "__pycache__", ".git", ".ipynb_checkpoints", ".venv", "venv"}
+)
 # What browsers and platforms append to a name that exists already.
 DUPLICATE_SUFFIX = re.compile(r"(?: ?\(\d+\)|[-_ ]\d{1,2}|[-_ ]copy(?:[-_ ]?\d+)?)$", re.IGNORECASE)
 

@@ -8,6 +8,7 @@ weights make an accidental match impossible, and every reading that matches is a
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -77,9 +78,8 @@ class NormRoles:
 
     def read(self, values: Values, d: int) -> Norm:
         """Gain and shift, each (d,); an absent one does nothing."""
-        like = next(iter(values.values()))
-        gain = values[self.gain].reshape(-1) if self.gain else like.new_ones(d)
-        shift = values[self.shift].reshape(-1) if self.shift else like.new_zeros(d)
+        gain = values[self.gain].reshape(-1) if self.gain else torch.ones(d)
+        shift = values[self.shift].reshape(-1) if self.shift else torch.zeros(d)
         return Norm(gain, shift)
 
 
@@ -133,7 +133,9 @@ def _biases(shapes: Shapes, size: int, weight: str) -> list[str | None]:
     beside = [name for name in fitting if _module(name) == module]
     if len(beside) == 1 and module:
         return [beside[0]]
-    in_order = [name for name in reversed(fitting) if not _is_gain(name) and not _owned(name, beside)]
+    in_order = [
+        name for name in reversed(fitting) if not _is_gain(name) and not _owned(name, beside)
+    ]
     digits = _digits(_leaf(weight))
     in_order.sort(key=lambda name: not (digits and _digits(_leaf(name)) == digits))
     return [*in_order] or [None]
@@ -148,18 +150,37 @@ def _digits(name: str) -> list[str]:
     return re.findall(r"\d+", name)
 
 
-def block_readings(shapes: Shapes, d: int, heads: int, f: int) -> Iterator[BlockRoles]:
-    """Readings of the parameters of an encoder block; at most `MAX_READINGS` of them."""
+@dataclass(frozen=True)
+class BlockParts:
+    """Readings of each part of a block's parameters, best first; a part may have none."""
 
-    def every() -> Iterator[BlockRoles]:
-        for ffn in feed_forward_readings(shapes, d, f):
-            rest = {name: shape for name, shape in shapes.items() if name not in ffn.names}
-            norms = list(norm_readings(rest, d))
-            for attention in attention_readings(rest, d, heads):
-                for norm1, norm2 in norms:
-                    yield BlockRoles(norm1, attention, norm2, ffn)
+    ffns: tuple[FeedForwardRoles, ...]
+    attentions: tuple[AttentionRoles, ...]
+    norms: tuple[tuple[NormRoles, NormRoles], ...]
 
-    return itertools.islice(every(), MAX_READINGS)
+
+@functools.lru_cache(maxsize=64)
+def block_roles(
+    shapes: tuple[tuple[str, tuple[int, ...]], ...], d: int, heads: int, f: int
+) -> BlockParts:
+    """Readings of the parameters of an encoder block.
+
+    Args:
+        shapes: name and shape of each parameter, in the order of definition.
+        d: features of a token; different from `f`.
+        heads: attention heads.
+        f: features inside the feed-forward network.
+    """
+    named = dict(shapes)
+    ffns = tuple(feed_forward_readings(named, d, f))
+    known = ffns[0].names if ffns else frozenset()
+    rest = {name: shape for name, shape in named.items() if name not in known}
+    attentions = tuple(itertools.islice(attention_readings(rest, d, heads), MAX_READINGS))
+    norms: dict[tuple[NormRoles, NormRoles], None] = {}
+    for used in [ffn.names for ffn in ffns] or [frozenset[str]()]:
+        left = {name: shape for name, shape in named.items() if name not in used}
+        norms |= dict.fromkeys(norm_readings(left, d))
+    return BlockParts(ffns, attentions, tuple(norms))
 
 
 def attention_readings(shapes: Shapes, d: int, heads: int) -> Iterator[AttentionRoles]:

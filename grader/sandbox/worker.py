@@ -6,6 +6,7 @@ It is forked from the warm sandbox server, or started cold with
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import socket
@@ -23,6 +24,8 @@ from grader.sandbox.wire import PREFIX, decode_header, decode_prefix, encode_fra
 
 NOT_CONFINED = 70  # exit status of a worker that could not put up its walls
 CHANNEL_ENDED = 0
+# New objects before Python looks for cycles: a worker lives for a few thousand of them.
+GARBAGE_THRESHOLD = 20_000
 
 
 def serve(
@@ -52,6 +55,7 @@ def serve(
     except BaseException as error:
         os.write(2, f"the worker could not confine itself: {error}\n".encode())
         os._exit(NOT_CONFINED)
+    gc.set_threshold(GARBAGE_THRESHOLD)
     connection.sendall(encode_frame({"ready": True}))
     runtime = Runtime(Path(policy.folder))
     try:

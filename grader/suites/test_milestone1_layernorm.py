@@ -188,9 +188,7 @@ def test_built_by_hand(student: Student, draw: Draw) -> None:
     answer = student.call(FUNCTION, x, upstream=torch.ones_like(x), operators=True)
     expect_like(answer.tensor, x, f"The result of {FUNCTION}")
     used = [
-        name
-        for name in answer.operators
-        if any(built_in in name.lower() for built_in in BUILT_INS)
+        name for name in answer.operators if any(built_in in name.lower() for built_in in BUILT_INS)
     ]
     if used:
         raise fail(

@@ -35,13 +35,13 @@ def test_prediction(student: Student) -> None:
         )
 
 
-SIZES = {"8-2-32": (8, 2, 32), "12-3-20": (12, 3, 20), "6-1-10": (6, 1, 10)}
-SHAPES = {"2-5-8": (2, 5, 8), "1-1-8": (1, 1, 8), "3-7-12": (3, 7, 12), "4-2-6": (4, 2, 6)}
+# d, h and d_ff
+LESSON = (8, 2, 32)
+OTHERS = ((12, 3, 20), (6, 1, 10))
 
 
-@pytest.mark.parametrize(("d", "h", "f"), SIZES.values(), ids=SIZES.keys())
-def test_parameter_count(student: Student, d: int, h: int, f: int) -> None:
-    """The number of parameters is that of attention, two norms and the FFN."""
+def expect_count(student: Student, d: int, h: int, f: int) -> None:
+    """EncoderBlock(d, h, f) has the parameters of attention, two norms and the FFN."""
     module = student.build(CLASS, d=d, h=h, d_ff=f)
     expected = block_parameter_count(d, f)
     if module.parameter_count != expected:
@@ -53,12 +53,32 @@ def test_parameter_count(student: Student, d: int, h: int, f: int) -> None:
         )
 
 
-@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
-def test_shape_kept(student: Student, draw: Draw, shape: tuple[int, ...]) -> None:
-    """The output has the input's shape, for several (B, T, d)."""
-    d, h, f = next(size for size in SIZES.values() if size[0] == shape[-1])
-    module = student.build(CLASS, d=d, h=h, d_ff=f)
-    expect_shape(module.run(draw.normal(*shape)).tensor, shape, OUTPUT)
+def test_parameter_count_of_the_lesson(student: Student) -> None:
+    """EncoderBlock(8, 2, 32) has 840 parameters."""
+    expect_count(student, *LESSON)
+
+
+def test_parameter_count_of_other_sizes(student: Student) -> None:
+    """The formula holds for other sizes."""
+    for size in OTHERS:
+        expect_count(student, *size)
+
+
+def test_shape_kept_in_the_lesson(student: Student, draw: Draw) -> None:
+    """With d = 8 the output has the input's shape, also for one sequence of one token."""
+    d, h, f = LESSON
+    inputs = [draw.normal(*shape) for shape in ((2, 5, d), (1, 1, d), (4, 2, d))]
+    answers = student.build(CLASS, d=d, h=h, d_ff=f).run_each(*(Run(x) for x in inputs))
+    for x, answer in zip(inputs, answers, strict=True):
+        expect_shape(answer.tensor, tuple(x.shape), OUTPUT)
+
+
+def test_shape_kept_for_other_sizes(student: Student, draw: Draw) -> None:
+    """With other sizes and numbers of heads the output has the input's shape."""
+    for d, h, f in OTHERS:
+        x = draw.normal(3, 7, d)
+        output = student.build(CLASS, d=d, h=h, d_ff=f).run(x).tensor
+        expect_shape(output, tuple(x.shape), OUTPUT)
 
 
 def in_view(student: Student) -> tuple[BlockUnderTest, Tensor]:
@@ -147,9 +167,7 @@ def test_two_norms_take_part(student: Student, draw: Draw) -> None:
             raise fail(f"The output does not depend on the parameters of {name}. See slide 34.")
 
 
-@pytest.mark.parametrize(
-    ("d", "h", "f"), list(SIZES.values())[:2], ids=["two-heads", "three-heads"]
-)
+@pytest.mark.parametrize(("d", "h", "f"), [LESSON, OTHERS[0]], ids=["two-heads", "three-heads"])
 def test_attention_values(student: Student, draw: Draw, d: int, h: int, f: int) -> None:
     """The attention's output is softmax(Q K^T / sqrt(dk)) V per head, projected."""
     block = build(student, draw, d, h, f)
