@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.metadata
 import json
 import os
@@ -196,6 +197,7 @@ def rubric_digest(rubric: Rubric) -> str:
     return digest_of([("rubric", rubric.model_dump_json().encode())])
 
 
+@functools.cache
 def torch_version() -> str:
     """Version of the installed torch, without importing it."""
     return importlib.metadata.version("torch")

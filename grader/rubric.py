@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+import fnmatch
+import functools
 import math
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
@@ -184,14 +186,22 @@ def check_tests_counted(rubric: Rubric, path: Path, tests: Sequence[str]) -> Non
         raise RubricError(str(path), problems)
 
 
+@functools.lru_cache(maxsize=4096)
+def tests_of(criterion: Criterion, milestone: Milestone, tests: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of the hidden tests that a criterion counts, in their order."""
+    return tuple(
+        test
+        for test in tests
+        if any(matches(test, milestone, pattern) for pattern in criterion.tests)
+    )
+
+
 def matches(test: str, milestone: Milestone, pattern: str) -> bool:
     """Tell whether a test id belongs to a milestone and its name fits a pattern.
 
     `*` and `?` stand for what they stand for in a shell; brackets stand for themselves, since
     pytest puts them around parameters.
     """
-    import fnmatch
-
     suite, _, name = test.partition("::")
     literal = pattern.replace("[", "[[]")
     return suite == milestone.suite and fnmatch.fnmatchcase(name, literal)

@@ -20,7 +20,7 @@ from grader.model import (
     TestResult,
     Verdict,
 )
-from grader.rubric import Criterion, Milestone, Rubric, matches
+from grader.rubric import Criterion, Milestone, Rubric, tests_of
 
 CENT = Decimal("0.01")
 MAX_MESSAGES = 3
@@ -97,11 +97,7 @@ def _score_milestone(
     earned = Decimal(0)
     criteria = []
     for criterion in milestone.criteria:
-        counted = [
-            result
-            for test, result in results.items()
-            if any(matches(test, milestone, pattern) for pattern in criterion.tests)
-        ]
+        counted = [results[test] for test in tests_of(criterion, milestone, tuple(results))]
         points = _points(criterion, counted)
         earned += points
         criteria.append(_score_criterion(criterion, counted, points))

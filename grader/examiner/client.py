@@ -35,6 +35,7 @@ class Nursery:
     def __enter__(self) -> Nursery:
         here, there = socket.socketpair()
         self._socket = here
+        self._configured = False
         self._words = tempfile.TemporaryFile()  # noqa: SIM115
         environment = {**ENVIRONMENT, **_kept_settings()}
         self._process = subprocess.Popen(
@@ -57,13 +58,14 @@ class Nursery:
         trace: TracebackType | None,
     ) -> None:
         self._socket.close()
-        if kind is not None:
+        if not self._configured:
             self._process.kill()
         self._process.wait()
         self._words.close()
 
     def configure(self, setup: Setup) -> None:
         """Say which assignment is to be examined."""
+        self._configured = True
         self._send(setup.model_dump())
 
     def wait_until_ready(self) -> list[str]:

@@ -19,6 +19,7 @@ from grader.examiner.messages import Job, Setup
 from grader.examiner.plugin import examination_key
 from grader.examiner.reports import begin_report, write_report
 from grader.sandbox.channel import Spawner
+from grader.sandbox.confinement import die_with_parent
 
 CHILD_FAILED = 71
 
@@ -78,16 +79,19 @@ class ExaminerLoop:
                 self.open = False
 
     def _abandon(self) -> None:
-        """The command is gone: so is all work."""
+        """The command is gone: drop what waits, end what runs, leave the loop."""
+        self.open = False
+        self.waiting.clear()
+        with suppress(KeyError):
+            self.selector.unregister(self.command)
         for pid, _ in self.children.values():
-            with suppress(OSError):
-                os.kill(pid, signal.SIGKILL)
-        os._exit(0)
+            os.kill(pid, signal.SIGKILL)
 
     def _fork(self, session: pytest.Session, job: Job) -> None:
+        parent = os.getpid()
         pid = os.fork()
         if pid == 0:
-            self._be_child(session, job)
+            self._be_child(session, job, parent)
         descriptor = os.pidfd_open(pid)
         self.children[descriptor] = (pid, job.student)
         self.selector.register(descriptor, selectors.EVENT_READ)
@@ -105,9 +109,10 @@ class ExaminerLoop:
         except OSError:
             self._abandon()
 
-    def _be_child(self, session: pytest.Session, job: Job) -> None:
+    def _be_child(self, session: pytest.Session, job: Job, parent: int) -> None:
         """Examine one submission and end the process, whatever happens."""
         try:
+            die_with_parent(parent)
             gc.disable()  # the child is gone before its garbage could matter
             self.selector.close()
             self.command.close()

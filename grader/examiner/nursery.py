@@ -6,7 +6,6 @@ are in memory.  Started by the command as `python -I -m grader.examiner.nursery 
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import os
 import signal
@@ -17,7 +16,7 @@ from contextlib import suppress
 import torch
 
 from grader.examiner.warmth import warm
-from grader.sandbox.confinement import PR_SET_PDEATHSIG
+from grader.sandbox.confinement import die_with_parent
 from grader.sandbox.libraries import open_libraries
 from grader.sandbox.server import SandboxServer
 
@@ -28,35 +27,32 @@ def main() -> int:
     command = socket.socket(fileno=int(sys.argv[1]))
     torch.set_num_threads(1)
     warm()
-    requests = fork_sandbox_server(command)
+    server, requests = fork_sandbox_server(command)
 
     # Only now: these modules bring pytest, the tests and the reference into memory.
     from grader.examiner.session import run_session
 
-    return run_session(command, requests)
+    try:
+        return run_session(command, requests)
+    finally:
+        requests.close()
+        os.waitpid(server, 0)
 
 
-def fork_sandbox_server(command: socket.socket) -> socket.socket:
-    """Fork the server of workers; return the socket that takes requests for them."""
+def fork_sandbox_server(command: socket.socket) -> tuple[int, socket.socket]:
+    """Fork the server of workers; return its pid and the socket that takes requests."""
     requests, requests_there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     gc.collect()
     gc.freeze()
     parent = os.getpid()
-    if os.fork() == 0:
+    server = os.fork()
+    if server == 0:
         requests.close()
         command.close()
-        _die_with(parent)
+        die_with_parent(parent)
         SandboxServer(requests_there, open_libraries()).serve()
     requests_there.close()
-    return requests
-
-
-def _die_with(parent: int) -> None:
-    """Have the kernel end this process when its parent ends."""
-    libc = ctypes.CDLL(None)
-    libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != parent:
-        os._exit(0)
+    return server, requests
 
 
 if __name__ == "__main__":

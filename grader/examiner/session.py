@@ -25,7 +25,7 @@ def run_session(command: socket.socket, requests: socket.socket) -> int:
     spawner: Spawner
     spawner = ColdSpawner(output_bytes) if setup.cold else WarmSpawner(requests, output_bytes)
     loop = ExaminerLoop(setup, command, spawner)
-    return run_pytest(setup, [plugin, loop])
+    return run_pytest(setup, [plugin, loop], ("--json-report-file=none",))
 
 
 def run_pytest(setup: Setup, plugins: list[object], extra: tuple[str, ...] = ()) -> int:

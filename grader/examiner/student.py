@@ -45,7 +45,7 @@ class Answer:
 
     Attributes:
         subject: what was called, for messages.
-        inputs_after: the inputs as they are afterwards.
+        inputs_after: the inputs of a function as they are afterwards.
         input_gradients: gradient of each input, by position; absent ones did not come about.
         parameter_gradients: gradient of each parameter, by name.
         gradient_fault: why there is no gradient.
@@ -56,10 +56,10 @@ class Answer:
     subject: str
     output: TensorValue | SequenceValue | ForeignValue
     tensors: Mapping[str, Tensor]
-    inputs_after: tuple[Tensor, ...]
     input_gradients: Mapping[int, Tensor]
     parameter_gradients: Mapping[str, Tensor]
     gradient_fault: Fault | None
+    inputs_after: tuple[Tensor, ...] = ()
     observations: tuple[Observation, ...] = ()
     operators: tuple[str, ...] = ()
 
@@ -253,7 +253,6 @@ class Module:
             subject=self.subject,
             output=reply.output,
             tensors=tensors,
-            inputs_after=tuple(carried(tensors, key) for key in reply.inputs_after),
             input_gradients=_by_position(reply.input_gradients, tensors),
             parameter_gradients={
                 name: carried(tensors, key) for name, key in reply.parameter_gradients.items()

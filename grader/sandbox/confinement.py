@@ -81,6 +81,18 @@ def close_descriptors(keep: Collection[int]) -> None:
     os.closerange(last + 1, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
 
 
+def die_with_parent(parent: int) -> None:
+    """Have the kernel end this process when its parent ends.
+
+    Args:
+        parent: pid of the process that has forked this one.
+    """
+    if sys.platform == "linux":
+        _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:  # it ended before the kernel was told
+        os._exit(0)
+
+
 def _prctl(option: int, argument: int) -> None:
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(option, argument, 0, 0, 0) != 0:

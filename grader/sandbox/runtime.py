@@ -176,7 +176,6 @@ class Runtime:
         return {
             "reply": "ran",
             "output": output,
-            "inputs_after": [outgoing.add(tensor) for tensor in inputs.values()],
             "observations": observer.observations,
             "input_gradients": _gradients(_numbered(inputs), outgoing),
             "parameter_gradients": _gradients(parameters, outgoing),

@@ -165,7 +165,6 @@ class Ran(_Reply):
 
     reply: Literal["ran"]
     output: Value
-    inputs_after: Keys
     observations: Annotated[tuple[Observation, ...], Field(max_length=512, strict=False)]
     input_gradients: Names
     parameter_gradients: Names

@@ -1,0 +1,21 @@
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+PREDICTED_PARAMETERS = 148
+
+
+class FFN(nn.Module):
+    def __init__(self, d_model, d_ff):
+        super().__init__()
+        self.w1 = nn.Linear(d_model, d_ff)
+        self.w2 = nn.Linear(d_ff, d_model)
+
+    def forward(self, x):
+        out = self.w2(F.gelu(self.w1(x)))
+        print("output shape:", out.shape)
+        print("output:", out)
+
+
+ffn = FFN(4, 16)
+ffn(torch.tensor([[1.0, 0.0, -1.0, 0.5]]))

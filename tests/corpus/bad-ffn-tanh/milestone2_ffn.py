@@ -1,0 +1,15 @@
+import torch
+from torch import nn
+
+PREDICTED_PARAMETERS = 148
+
+
+class FFN(nn.Module):
+    def __init__(self, d_model: int, d_ff: int) -> None:
+        super().__init__()
+        self.w1 = nn.Linear(d_model, d_ff)
+        self.w2 = nn.Linear(d_ff, d_model)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        hidden = torch.tanh(self.w1(x))
+        return self.w2(hidden)

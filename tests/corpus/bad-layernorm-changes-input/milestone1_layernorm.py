@@ -1,0 +1,10 @@
+import torch
+
+PREDICTED_XHAT = [-1.3416, -0.4472, 0.4472, 1.3416]
+
+
+def layernorm_scratch(x: torch.Tensor, eps: float = 1e-5) -> torch.Tensor:
+    x -= x.mean(dim=-1, keepdim=True)
+    var = (x ** 2).mean(dim=-1, keepdim=True)
+    x /= (var + eps).sqrt()
+    return x

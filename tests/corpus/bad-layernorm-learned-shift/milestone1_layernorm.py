@@ -1,0 +1,10 @@
+import torch
+
+PREDICTED_XHAT = [-1.3416, -0.4472, 0.4472, 1.3416]
+
+
+def layernorm_scratch(x, eps=1e-5, gamma=2.0, beta=0.5):
+    mean = x.mean(-1, keepdim=True)
+    var = x.var(-1, keepdim=True, unbiased=False)
+    xhat = (x - mean) / (var + eps).sqrt()
+    return gamma * xhat + beta

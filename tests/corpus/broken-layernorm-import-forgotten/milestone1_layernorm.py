@@ -1,0 +1,8 @@
+PREDICTED_XHAT = [-1.3416, -0.4472, 0.4472, 1.3416]
+
+
+def layernorm_scratch(x: torch.Tensor, eps: float = 1e-5) -> torch.Tensor:
+    """Normalise each token over its features."""
+    mean = x.mean(dim=-1, keepdim=True)
+    var = x.var(dim=-1, keepdim=True, unbiased=False)
+    return (x - mean) / (var + eps).sqrt()

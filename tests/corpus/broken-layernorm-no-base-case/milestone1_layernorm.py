@@ -1,0 +1,9 @@
+import torch
+
+PREDICTED_XHAT = [-1.3416, -0.4472, 0.4472, 1.3416]
+
+
+def layernorm_scratch(x, eps=1e-5):
+    if x.dim() > 1:
+        return torch.stack([layernorm_scratch(row, eps) for row in x])
+    return layernorm_scratch(x.unsqueeze(0), eps).squeeze(0)

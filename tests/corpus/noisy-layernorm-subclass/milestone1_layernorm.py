@@ -1,0 +1,13 @@
+import torch
+
+PREDICTED_XHAT = [-1.3416, -0.4472, 0.4472, 1.3416]
+
+
+class Normed(torch.Tensor):
+    """A tensor whose tokens are normalised."""
+
+
+def layernorm_scratch(x, eps=1e-5):
+    mean = x.mean(dim=-1, keepdim=True)
+    var = x.var(dim=-1, keepdim=True, unbiased=False)
+    return ((x - mean) / (var + eps).sqrt()).as_subclass(Normed)

@@ -1,0 +1,48 @@
+import torch
+from torch import nn
+
+import milestone1_layernorm as m1
+import milestone2_ffn as m2
+
+PREDICTED_PARAMETERS = 840
+
+
+class MultiHeadSelfAttn(nn.Module):
+    """Multi-head self-attention without biases.  Given: nothing to do here."""
+
+    def __init__(self, d: int, h: int) -> None:
+        """Create the four projections of d features with h heads (h divides d)."""
+        super().__init__()
+        self.h = h
+        self.dk = d // h
+        self.Wq = nn.Linear(d, d, bias=False)
+        self.Wk = nn.Linear(d, d, bias=False)
+        self.Wv = nn.Linear(d, d, bias=False)
+        self.Wo = nn.Linear(d, d, bias=False)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Map x of shape (B, T, d) to a tensor of the same shape."""
+        B, T, D = x.shape
+
+        def split(W: nn.Linear) -> torch.Tensor:
+            return W(x).view(B, T, self.h, self.dk).transpose(1, 2)
+
+        Q, K, V = split(self.Wq), split(self.Wk), split(self.Wv)
+        attn = (Q @ K.transpose(-2, -1) / self.dk**0.5).softmax(-1)
+        return self.Wo((attn @ V).transpose(1, 2).reshape(B, T, D))
+
+
+class EncoderBlock(nn.Module):
+    def __init__(self, d: int, h: int, d_ff: int) -> None:
+        super().__init__()
+        self.gain1 = nn.Parameter(torch.ones(d))
+        self.shift1 = nn.Parameter(torch.zeros(d))
+        self.gain2 = nn.Parameter(torch.ones(d))
+        self.shift2 = nn.Parameter(torch.zeros(d))
+        self.attn = MultiHeadSelfAttn(d, h)
+        self.ffn = m2.FFN(d, d_ff)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = x + self.attn(self.gain1 * m1.layernorm_scratch(x) + self.shift1)
+        x = x + self.ffn(self.gain2 * m1.layernorm_scratch(x) + self.shift2)
+        return x

@@ -1,0 +1,17 @@
+import torch.nn.functional as F
+from torch import nn
+
+PREDICTED_PARAMETERS = 148
+
+
+class FFN(nn.Module):
+    def __init__(self, d_model=4, d_ff=None):
+        super().__init__()
+        if d_ff is None:
+            d_ff = 4 * d_model   # 4x rule
+        self.d_model, self.d_ff = d_model, d_ff
+        self.w1 = nn.Linear(d_model, d_ff)
+        self.w2 = nn.Linear(d_ff, d_model)
+
+    def forward(self, x):
+        return self.w2(F.gelu(self.w1(x)))

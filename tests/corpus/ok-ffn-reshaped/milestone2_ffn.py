@@ -1,0 +1,20 @@
+import torch.nn.functional as F
+from torch import nn
+
+PREDICTED_PARAMETERS = 148
+
+
+class FFN(nn.Module):
+    def __init__(self, d_model, d_ff):
+        super().__init__()
+        self.d_model = d_model
+        self.w1 = nn.Linear(d_model, d_ff)
+        self.w2 = nn.Linear(d_ff, d_model)
+
+    def forward(self, x):
+        old_shape = x.shape
+        x = x.reshape(-1, self.d_model)
+        x = self.w1(x)
+        x = F.gelu(x)
+        x = self.w2(x)
+        return x.reshape(old_shape)

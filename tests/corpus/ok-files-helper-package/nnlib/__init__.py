@@ -1,0 +1,2 @@
+from .norm import LayerNorm
+from .attention import MHA

@@ -1,0 +1,9 @@
+import torch
+
+PREDICTED_XHAT = [-1.3416, -0.4472, 0.4472, 1.3416]
+
+
+def layernorm_scratch(x, eps=1e-5):
+    mu = x.mean(-1, keepdim=True)
+    var = x.var(-1, keepdim=True, unbiased=False)
+    return (x - mu) / (var + eps).sqrt()

@@ -1,0 +1,14 @@
+import torch
+
+PREDICTED_XHAT = [-1.3416, -0.4472, 0.4472, 1.3416]
+
+
+class Norms:
+    @staticmethod
+    def layer(x, eps=1e-5):
+        mean = x.mean(-1, keepdim=True)
+        var = x.var(-1, keepdim=True, unbiased=False)
+        return (x - mean) / (var + eps).sqrt()
+
+
+layernorm_scratch = Norms.layer

@@ -1,0 +1,3 @@
+from transformer import FFN
+
+PREDICTED_PARAMETERS = 148

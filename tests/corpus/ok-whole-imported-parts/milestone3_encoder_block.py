@@ -1,0 +1,3 @@
+from transformer import *
+
+PREDICTED_PARAMETERS = 840

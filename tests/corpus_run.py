@@ -1,0 +1,135 @@
+"""Builds a class of the corpus' cases, grades it with the real command, compares.
+
+`python -m tests.corpus_run [CASE ...]` prints every difference between a case's expected.yaml
+and what the grader finds.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from grader.intake.names import canonical_file
+from grader.rubric import Rubric, load_rubric
+
+ROOT = Path(__file__).resolve().parent.parent
+CORPUS = ROOT / "tests" / "corpus"
+RUBRIC = ROOT / "rubric.yaml"
+# Short, so that endless loops do not hold up the run; no other case needs half of it.
+QUESTION_SECONDS = 5
+
+
+@dataclass(frozen=True)
+class Case:
+    """One small submission and its expected outcome.
+
+    Attributes:
+        lost: verdict of every criterion that must lose points, by `milestone/criterion`.
+        says: a piece of the message that the student must read, by the same key.
+    """
+
+    name: str
+    about: str
+    fill: bool
+    lost: dict[str, str]
+    says: dict[str, str]
+
+
+def load_case(name: str) -> Case:
+    """Read a case's expected.yaml."""
+    data = yaml.safe_load((CORPUS / name / "expected.yaml").read_text(encoding="utf-8"))
+    return Case(
+        name, data["about"], data["fill"] == "solutions", data["lost"], data.get("says", {})
+    )
+
+
+def case_names() -> list[str]:
+    """All cases, sorted."""
+    return sorted(path.parent.name for path in CORPUS.glob("*/expected.yaml"))
+
+
+def stage_case(case: Case, rubric: Rubric, folder: Path) -> None:
+    """Copy a case's files into a folder, and the solutions of milestones that it lacks."""
+    shutil.copytree(CORPUS / case.name, folder, ignore=shutil.ignore_patterns("expected.yaml"))
+    files = [milestone.file for milestone in rubric.milestones]
+    present = {canonical_file(path.name, files) for path in folder.rglob("*") if path.is_file()}
+    for file in files:
+        if case.fill and file not in present:
+            shutil.copyfile(rubric.root / rubric.solutions / file, folder / file)
+
+
+def quick_rubric(folder: Path) -> Path:
+    """The assignment's rubric with a short time limit, its paths made absolute."""
+    data = yaml.safe_load(RUBRIC.read_text(encoding="utf-8"))
+    data["limits"]["question_seconds"] = QUESTION_SECONDS
+    for key in ("stubs", "solutions", "suites"):
+        data[key] = str(ROOT / data[key])
+    path = folder / "rubric.yaml"
+    path.write_text(yaml.safe_dump(data), encoding="utf-8")
+    return path
+
+
+def grade_class(submissions: Path, out: Path, *options: str) -> dict[str, Any]:
+    """Grade a folder with the real command; the summary it prints as JSON."""
+    command = [sys.executable, "-m", "grader", str(submissions), "--out", str(out), "--json"]
+    done = subprocess.run([*command, *options], capture_output=True, text=True, check=False)
+    if done.returncode not in (0, 1):
+        raise RuntimeError(done.stderr)
+    summary: dict[str, Any] = json.loads(done.stdout)
+    return summary
+
+
+def grade_cases(names: list[str], folder: Path) -> dict[str, dict[str, Any]]:
+    """Grade cases as one class; the scorecard of each, by name."""
+    rubric = load_rubric(RUBRIC)
+    for name in names:
+        stage_case(load_case(name), rubric, folder / "class" / name)
+    path = quick_rubric(folder)
+    summary = grade_class(folder / "class", folder / "results", "--rubric", str(path))
+    return {card["student"]: card for card in summary["students"]}
+
+
+def differences(case: Case, card: dict[str, Any]) -> list[str]:
+    """What is not as expected, one line each."""
+    if card["status"] == "needs-attention":
+        return [f"needs attention: {card['problem']}"]
+    found = []
+    for milestone in card["milestones"]:
+        for criterion in milestone["criteria"]:
+            key = f"{milestone['id']}/{criterion['id']}"
+            expected = case.lost.get(key, "passed")
+            if criterion["verdict"] != expected:
+                message = criterion["message"].split("\n")[0][:150]
+                found.append(f"{key}: {criterion['verdict']}, not {expected}. {message}")
+            full = criterion["score"] == criterion["max_score"]
+            if full != (expected == "passed"):
+                found.append(f"{key}: {criterion['score']} of {criterion['max_score']} points")
+            if case.says.get(key, "") not in criterion["message"]:
+                found.append(f"{key}: says {criterion['message']!r}")
+    return found
+
+
+def main() -> None:
+    """Print every difference, and how many cases have none."""
+    names = sys.argv[1:] or case_names()
+    with tempfile.TemporaryDirectory() as folder:
+        cards = grade_cases(names, Path(folder))
+    wrong = 0
+    for name in names:
+        found = differences(load_case(name), cards[name])
+        wrong += bool(found)
+        for line in found:
+            print(f"{name}: {line}")
+    print(f"{len(names) - wrong} of {len(names)} cases are as expected")
+
+
+if __name__ == "__main__":
+    main()
