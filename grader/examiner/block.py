@@ -17,7 +17,7 @@ from torch import Tensor
 
 from grader.examiner.checks import Draw, close, expect_like
 from grader.examiner.student import Answer, Module, fail
-from grader.lesson.mathematics import Norm, attention, encoder_block, layer_norm
+from grader.lesson.mathematics import Norm, attention, encoder_block, feed_forward, layer_norm
 from grader.lesson.roles import (
     MAX_READINGS,
     BlockRoles,
@@ -236,6 +236,26 @@ class BlockUnderTest:
             "by the output projection. See slide 37."
         )
 
+    def expect_feed_forward(self, x: Tensor) -> None:
+        """The feed-forward network computes the lesson's formula for what it receives.
+
+        Both forms of GELU count as right: milestone 2 is about the difference.
+
+        Raises:
+            StudentFaultError: if it does not.
+        """
+        flow = self._flow(x, self._ffn_part, same_shape=False)
+        if flow is not None and any(
+            close(flow.returned, feed_forward(flow.received, roles.read(self.sent), exact))
+            for roles, exact in itertools.product(self._ffns, (True, False))
+        ):
+            return
+        if not self.matches_formula(x):
+            raise fail(
+                "The feed-forward network inside the block does not compute "
+                "W2 GELU(W1 x + b1) + b2. See slides 24 and 37."
+            )
+
     def _readings(self) -> Iterator[BlockRoles]:
         every = itertools.product(self._ffns, self._attentions, self._norms)
         for ffn, attended, (first, second) in itertools.islice(every, MAX_READINGS):
@@ -243,11 +263,14 @@ class BlockUnderTest:
                 yield BlockRoles(first, attended, second, ffn)
 
     def _without_extras(self, drawn: dict[str, Tensor]) -> dict[str, Tensor]:
-        """Zero what plays no part, so that an additional bias costs the parameter count only."""
+        """Zero vectors that play no part: an additional bias costs the parameter count only."""
         first = next(self._readings(), None)
         if first is None:
             return drawn
-        return {n: v if n in first.names else torch.zeros_like(v) for n, v in drawn.items()}
+        return {
+            name: torch.zeros_like(value) if value.dim() == 1 and name not in first.names else value
+            for name, value in drawn.items()
+        }
 
     def _first_half_matches(self, x: Tensor) -> bool:
         """Tell whether x + attn(norm1(x)) comes out when the feed-forward network is zero."""
@@ -302,8 +325,14 @@ class BlockUnderTest:
         owner = _common_owner(names)
         return Part(owner, owner) if owner in self.module.children else None
 
-    def _flow(self, x: Tensor, part: Part | None) -> Flow | None:
-        """What a part received and returned, if it was called once on tensors like x."""
+    def _flow(self, x: Tensor, part: Part | None, same_shape: bool = True) -> Flow | None:
+        """What a part received and returned, if it was called once on tensors like x.
+
+        Args:
+            x: input of the block.
+            part: where to look.
+            same_shape: the tensors must have the shape of x, not only its last size.
+        """
         if part is None:
             return None
         answer = self._watched(x)
@@ -311,7 +340,10 @@ class BlockUnderTest:
         if entry is None or leave is None:
             return None
         received, returned = entry[0], leave[1]
-        if received.shape != x.shape or returned.shape != x.shape:
+        shapes = {received.shape, returned.shape}
+        if same_shape and shapes != {x.shape}:
+            return None
+        if len(shapes) > 1 or received.dim() == 0 or received.shape[-1] != self.d:
             return None
         return Flow(received, returned)
 

@@ -174,7 +174,7 @@ class MilestoneUnderTest:
                 if first_error is None and first_found is None:
                     first_error = error
                 self.fresh()
-                if candidate.rpartition("/")[2] == self.file:
+                if self._is_own(candidate):
                     break
                 continue
             if any(name in loaded.names for name in self._wanted):
@@ -188,7 +188,7 @@ class MilestoneUnderTest:
     def _settle(self, candidate: str, loaded: Loaded) -> None:
         self._chosen = candidate
         self._loaded = loaded
-        if candidate.rpartition("/")[2] != self.file:
+        if not self._is_own(candidate):
             self.notes.append(f"{self.file} was not used; its names were found in {candidate}.")
         self.notes += [_skipped_note(fault_sentence) for fault_sentence in _sentences(loaded)]
 
@@ -196,13 +196,21 @@ class MilestoneUnderTest:
         """No candidate serves: remember why, with the likeliest file in view."""
         if error is not None:
             self._refusal = error
-        elif found is not None:
+        elif found is not None and self._is_own(found[0]):
             self._chosen = found[0]
             self._loaded = self._load_file(found[0])
             return
         else:
             self._refusal = no_file_error(self.file, self._candidates)
         raise self._refusal
+
+    @property
+    def own_file(self) -> bool:
+        """Whether the milestone is served by a file of its own name."""
+        return self._chosen is None or self._is_own(self._chosen)
+
+    def _is_own(self, candidate: str) -> bool:
+        return candidate.rpartition("/")[2] == self.file
 
     def _load_file(self, candidate: str) -> Loaded:
         """Load one file; one whose top level never ends, or dies, once more without it."""
@@ -240,9 +248,9 @@ class MilestoneUnderTest:
 
     def _missing(self, name: str) -> StudentFaultError:
         assert self._loaded is not None
-        kind = "class" if name[:1].isupper() and not name.isupper() else "function"
-        if name.isupper():
-            kind = "constant"
+        kind = "constant" if "_" in name and name.isupper() else "function"
+        if kind == "function" and name[:1].isupper():
+            kind = "class"
         file = self._chosen or self.file
         return missing_error(name, kind, file, self._loaded.names, self._loaded.skipped)
 

@@ -29,13 +29,19 @@ SHIFT_WORDS = frozenset({"bias", "beta", "shift", "offset", "b"})
 
 @dataclass(frozen=True)
 class FeedForwardRoles:
-    """Names of the parameters that are w1, b1, w2 and b2; a bias may be absent."""
+    """Names of the parameters that are w1, b1, w2 and b2; a bias may be absent.
+
+    Attributes:
+        transposed: the matrices are held as (in, out) and used as x @ w.
+        folded: each matrix holds its bias as the last column (or row, if transposed).
+    """
 
     w1: str
     w2: str
     b1: str | None
     b2: str | None
     transposed: bool
+    folded: bool = False
 
     @property
     def names(self) -> frozenset[str]:
@@ -47,6 +53,8 @@ class FeedForwardRoles:
         w1, w2 = values[self.w1].squeeze(), values[self.w2].squeeze()
         if self.transposed:
             w1, w2 = w1.T, w2.T
+        if self.folded:
+            return FeedForward(w1[:, :-1], w1[:, -1], w2[:, :-1], w2[:, -1])
         b1 = values[self.b1].reshape(-1) if self.b1 else w1.new_zeros(w1.shape[0])
         b2 = values[self.b2].reshape(-1) if self.b2 else w2.new_zeros(w2.shape[0])
         return FeedForward(w1, b1, w2, b2)
@@ -66,21 +74,42 @@ class AttentionRoles:
 
 @dataclass(frozen=True)
 class NormRoles:
-    """Names of a norm's gain and shift; either may be absent."""
+    """Names of a norm's gain and shift; either may be absent.
+
+    Attributes:
+        row: where one parameter holds the vectors of both norms as rows, the row of this one.
+    """
 
     gain: str | None
     shift: str | None
+    row: int | None = None
 
     @property
     def names(self) -> frozenset[str]:
         """All names used."""
         return frozenset(name for name in (self.gain, self.shift) if name)
 
+    @property
+    def vectors(self) -> frozenset[tuple[str, int | None]]:
+        """All vectors used, by name and row."""
+        return frozenset((name, self.row) for name in self.names)
+
     def read(self, values: Values, d: int) -> Norm:
         """Gain and shift, each (d,); an absent one does nothing."""
-        gain = values[self.gain].reshape(-1) if self.gain else torch.ones(d)
-        shift = values[self.shift].reshape(-1) if self.shift else torch.zeros(d)
+        gain = self._vector(values[self.gain]) if self.gain else torch.ones(d)
+        shift = self._vector(values[self.shift]) if self.shift else torch.zeros(d)
         return Norm(gain, shift)
+
+    def changed(self, values: Values) -> dict[str, Tensor]:
+        """Parameters in which this norm's vectors, and no others, have other values."""
+        result = {}
+        for name in self.names:
+            result[name] = values[name].clone()
+            self._vector(result[name]).mul_(2).add_(0.5)
+        return result
+
+    def _vector(self, parameter: Tensor) -> Tensor:
+        return parameter.view(-1) if self.row is None else parameter[self.row]
 
 
 @dataclass(frozen=True)
@@ -124,6 +153,19 @@ def feed_forward_readings(shapes: Shapes, d: int, f: int) -> Iterator[FeedForwar
             b1 = _biases(shapes, f, w1)[0]
             for b2 in _biases(shapes, d, w2):
                 yield FeedForwardRoles(w1, w2, b1, b2, transposed)
+    yield from _folded_readings(shapes, d, f)
+
+
+def _folded_readings(shapes: Shapes, d: int, f: int) -> Iterator[FeedForwardRoles]:
+    """Readings in which a column (or row) of ones in the input carries the bias."""
+    for transposed in (False, True):
+        first, second = (f, d + 1), (d, f + 1)
+        if transposed:
+            first, second = first[::-1], second[::-1]
+        firsts = [name for name, shape in shapes.items() if shape == first]
+        seconds = [name for name, shape in shapes.items() if shape == second]
+        for w1, w2 in itertools.product(firsts, seconds):
+            yield FeedForwardRoles(w1, w2, None, None, transposed, folded=True)
 
 
 def _biases(shapes: Shapes, size: int, weight: str) -> list[str | None]:
@@ -184,7 +226,19 @@ def block_roles(
 
 
 def attention_readings(shapes: Shapes, d: int, heads: int) -> Iterator[AttentionRoles]:
-    """Readings of the parameters of multi-head self-attention without biases."""
+    """Readings of the parameters of multi-head self-attention without biases.
+
+    Parameters below one child of the block are tried first, so that a stray matrix elsewhere
+    does not hide them.
+    """
+    children = dict.fromkeys(name.partition(".")[0] for name in shapes if "." in name)
+    for child in sorted(children, key=lambda name: name != "attn"):
+        inside = {n: s for n, s in shapes.items() if n.startswith(child + ".")}
+        yield from _attention_readings(inside, d, heads)
+    yield from _attention_readings(shapes, d, heads)
+
+
+def _attention_readings(shapes: Shapes, d: int, heads: int) -> Iterator[AttentionRoles]:
     square = [name for name, shape in shapes.items() if _squeezed(shape) == (d, d)]
     packed = [n for n, s in shapes.items() if _squeezed(s) in {(3 * d, d), (d, 3 * d)}]
     width = d // heads
@@ -195,7 +249,9 @@ def attention_readings(shapes: Shapes, d: int, heads: int) -> Iterator[Attention
     if len(packed) == 1 and len(square) == 1:
         yield from _packed_readings(packed[0], square[0], shapes, d, heads)
     if len(single) == 3 * heads and len(square) == 1:
-        yield from _per_head_readings(single, square[0], shapes, heads, width)
+        yield from _per_head_readings(single, square[0], heads, width)
+    if len(single) == 4 * heads and not square:
+        yield from _per_head_readings(single, None, heads, width)
     if len(spatial) in (3, 4) and len(spatial) + len(square) == 4:
         yield from _spatial_readings(spatial, square, shapes, d, heads)
 
@@ -247,18 +303,17 @@ def _words(name: str) -> frozenset[str]:
 def _packed_readings(
     packed: str, out: str, shapes: Shapes, d: int, heads: int
 ) -> Iterator[AttentionRoles]:
+    """One matrix for queries, keys and values: all queries first, or head after head."""
     standing = _squeezed(shapes[packed]) == (3 * d, d)
-    by_kind = (3, heads, d // heads, d)
-    by_head = (heads, 3, d // heads, d)
-    for layout, turned in itertools.product((by_kind, by_head), (False, True)):
+    for by_head, turned in itertools.product((False, True), repeat=2):
 
-        def extract(
-            values: Values, layout: tuple[int, ...] = layout, turned: bool = turned
-        ) -> Attention:
+        def extract(values: Values, by_head: bool = by_head, turned: bool = turned) -> Attention:
             matrix = values[packed].squeeze()
-            parts = (matrix if standing else matrix.T).reshape(layout)
-            if layout[0] == heads and layout[1] == 3:
-                parts = parts.transpose(0, 1)
+            rows = matrix if standing else matrix.T
+            if by_head:
+                parts = rows.reshape(heads, 3, d // heads, d).transpose(0, 1)
+            else:
+                parts = rows.reshape(3, heads, d // heads, d)
             q, k, v = (part.reshape(d, d) for part in parts)
             o = values[out].squeeze()
             return Attention(q, k, v, o.T if turned else o)
@@ -267,38 +322,45 @@ def _packed_readings(
 
 
 def _per_head_readings(
-    single: Sequence[str], out: str, shapes: Shapes, heads: int, width: int
+    single: Sequence[str], out: str | None, heads: int, width: int
 ) -> Iterator[AttentionRoles]:
-    alternating = [single[kind::3] for kind in range(3)]
-    blocks = [single[kind * heads : (kind + 1) * heads] for kind in range(3)]
-    named = _heads_by_letter(single, heads)
-    groupings = [named] if named else [alternating, blocks]
+    """Small matrices for each head; the output projection is one matrix, or one a head."""
+    kinds = len(single) // heads
+    alternating = [single[kind::kinds] for kind in range(kinds)]
+    blocks = [single[kind * heads : (kind + 1) * heads] for kind in range(kinds)]
+    named = _heads_by_letter(single, heads, kinds)
+    groupings: list[list[Sequence[str]]] = [named] if named else [alternating, blocks]
     for groups, turned in itertools.product(groupings, (False, True)):
 
         def extract(
-            values: Values,
-            groups: Sequence[Sequence[str]] = groups,
-            turned: bool = turned,
+            values: Values, groups: list[Sequence[str]] = groups, turned: bool = turned
         ) -> Attention:
-            stacked = [
-                torch.cat([_standing(values[name], width) for name in group]) for group in groups
-            ]
+            q, k, v = (
+                torch.cat([_standing(values[name], width) for name in group])
+                for group in groups[:3]
+            )
+            if out is None:
+                rows = torch.cat([_standing(values[name], width) for name in groups[3]])
+                return Attention(q, k, v, rows.T)
             o = values[out].squeeze()
-            return Attention(stacked[0], stacked[1], stacked[2], o.T if turned else o)
+            return Attention(q, k, v, o.T if turned else o)
 
-        yield AttentionRoles(frozenset({*single, out}), extract)
+        yield AttentionRoles(frozenset(single) | frozenset({out} if out else ()), extract)
 
 
-def _heads_by_letter(names: Sequence[str], heads: int) -> list[list[str]]:
-    groups = [
-        [name for name in names if _words(name) & words] for words in _PROJECTION_WORDS.values()
-    ]
-    if not all(len(group) == heads for group in groups):
-        groups = [
-            [name for name in names if _any_part(name) & words]
+def _heads_by_letter(names: Sequence[str], heads: int, kinds: int) -> list[Sequence[str]]:
+    """Names of each kind of projection if their words tell; otherwise nothing."""
+    for words_of in (_words, _any_part):
+        groups: list[Sequence[str]] = [
+            [name for name in names if words_of(name) & words]
             for words in _PROJECTION_WORDS.values()
         ]
-    return groups if all(len(group) == heads for group in groups) else []
+        if kinds == 4:
+            taken = {name for group in groups for name in group}
+            groups.append([name for name in names if name not in taken])
+        if all(len(group) == heads for group in groups):
+            return groups
+    return []
 
 
 def _any_part(name: str) -> frozenset[str]:
@@ -338,6 +400,10 @@ def _unfold(weight: Tensor, heads: int, width: int, d: int) -> Tensor:
 
 def norm_readings(shapes: Shapes, d: int) -> Iterator[tuple[NormRoles, NormRoles]]:
     """Readings of what is left of a block's parameters as two norms."""
+    stacked = [name for name, shape in shapes.items() if shape == (2, d)]
+    if len(stacked) == 2:
+        pair = _pair(stacked)
+        yield NormRoles(pair.gain, pair.shift, 0), NormRoles(pair.gain, pair.shift, 1)
     vectors = [name for name, shape in shapes.items() if _is_vector(shape, d)]
     modules = list(dict.fromkeys(_module(name) for name in vectors))
     groups = [[name for name in vectors if _module(name) == module] for module in modules]

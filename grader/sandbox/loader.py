@@ -55,13 +55,19 @@ class SubmissionFinder(importlib.abc.MetaPathFinder):
 
 
 class StatementLoader(importlib.abc.Loader):
-    """Executes one file, keeping what failed in `skipped`."""
+    """Executes one file.
+
+    Attributes:
+        skipped: top-level statements that raised.
+        assigned: every value that a top-level name was bound to, in order.
+    """
 
     def __init__(self, name: str, path: Path, definitions_only: bool) -> None:
         self.name = name
         self.path = path
         self.definitions_only = definitions_only
         self.skipped: list[Fault] = []
+        self.assigned: dict[str, list[object]] = {}
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType | None:
         """Leave the creation of the module to Python."""
@@ -88,14 +94,24 @@ class StatementLoader(importlib.abc.Loader):
         try:
             code = compile(single, str(self.path), "exec", flags=flags, dont_inherit=True)
             exec(code, module.__dict__)  # noqa: S102
+            self._remember(statement, module)
         except BaseException as error:
             if len(self.skipped) < MAX_SKIPPED:
                 self.skipped.append(fault_of(error, self.path.parent, statement.lineno))
 
 
+    def _remember(self, statement: ast.stmt, module: types.ModuleType) -> None:
+        """Keep what a name was bound to, which a later statement may bind again."""
+        if isinstance(statement, ast.Assign):
+            for target in statement.targets:
+                if isinstance(target, ast.Name):
+                    value = module.__dict__.get(target.id)
+                    self.assigned.setdefault(target.id, []).append(value)
+
+
 def load_file(
     path: Path, folders: Sequence[Path], definitions_only: bool
-) -> tuple[types.ModuleType, list[Fault]]:
+) -> tuple[types.ModuleType, StatementLoader]:
     """Load a milestone's file as a module, with the submission's other files in reach.
 
     Args:
@@ -104,7 +120,7 @@ def load_file(
         definitions_only: execute only statements that define something.
 
     Returns:
-        The module, and the top-level statements that raised.
+        The module, and its loader with what raised and what was assigned at the top level.
 
     Raises:
         SyntaxError: if the file does not parse.
@@ -118,7 +134,7 @@ def load_file(
     module = importlib.util.module_from_spec(spec)
     sys.modules.setdefault(name, module)
     loader.exec_module(module)
-    return module, loader.skipped
+    return module, loader
 
 
 def read_source(path: Path) -> str:

@@ -23,6 +23,8 @@ from grader.sandbox.observation import Observer, OperatorRecorder
 from grader.sandbox.values import Outgoing, is_literal, kind_of
 from grader.sandbox.vocabulary import Fault
 
+MAX_EARLIER = 3
+
 Question = dict[str, Any]
 Tensors = dict[str, Tensor]
 Body = dict[str, Any]
@@ -43,6 +45,7 @@ class Runtime:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.modules: dict[str, types.ModuleType] = {}
+        self.assigned: dict[str, dict[str, list[object]]] = {}
         self.built: dict[int, nn.Module] = {}
         self.questions: dict[str, Callable[[Question, Tensors, Outgoing], Body]] = {
             "load": self._load,
@@ -85,8 +88,9 @@ class Runtime:
     def _load(self, question: Question, tensors: Tensors, outgoing: Outgoing) -> Body:
         path = self.folder / question["file"]
         folders = list(dict.fromkeys([path.parent, self.folder]))
-        module, skipped = load_file(path, folders, question["definitions_only"])
+        module, loader = load_file(path, folders, question["definitions_only"])
         self.modules[question["file"]] = module
+        self.assigned[question["file"]] = loader.assigned
         names = {
             str(name)[:300]: kind_of(value)
             for name, value in list(vars(module).items())[:4_000]
@@ -95,13 +99,15 @@ class Runtime:
         return {
             "reply": "loaded",
             "names": names,
-            "skipped": [fault.model_dump() for fault in skipped],
+            "skipped": [fault.model_dump() for fault in loader.skipped],
         }
 
     def _constant(self, question: Question, tensors: Tensors, outgoing: Outgoing) -> Body:
         value = self._find(question["file"], question["name"])
+        bound = self.assigned[question["file"]].get(question["name"], [])
+        earlier = [old for old in bound[:MAX_EARLIER] if is_literal(old)]
         if is_literal(value):
-            return {"reply": "constant", "value": value}
+            return {"reply": "constant", "value": value, "earlier": earlier}
         return {"reply": "constant", "value": None, "foreign": type(value).__name__[:300]}
 
     def _call(self, question: Question, tensors: Tensors, outgoing: Outgoing) -> Body:

@@ -87,10 +87,15 @@ class Loaded(_Reply):
 
 
 class Constant(_Reply):
-    """Answer to `constant`: a literal, or what stands there instead."""
+    """Answer to `constant`: a literal, or what stands there instead.
+
+    Attributes:
+        earlier: the first literals that the name was bound to, the last one perhaps among them.
+    """
 
     reply: Literal["constant"]
     value: JsonValue
+    earlier: Annotated[tuple[JsonValue, ...], Field(max_length=8, strict=False)] = ()
     foreign: Word = ""
 
 

@@ -66,10 +66,10 @@ def expect_values(student: Student, draw: Draw, x: Tensor, d: int, f: int) -> No
 
 def test_prediction(student: Student) -> None:
     """The student predicted 148 parameters."""
-    predicted = student.constant("PREDICTED_PARAMETERS")
-    if predicted is None:
+    predicted = student.constants("PREDICTED_PARAMETERS")
+    if predicted == [None]:
         raise fail("PREDICTED_PARAMETERS is still None. Work it out on paper and write it down.")
-    if predicted != ffn_parameter_count(4, 16):
+    if ffn_parameter_count(4, 16) not in predicted:
         raise fail(
             "PREDICTED_PARAMETERS is not the number of parameters of FFN(4, 16). Count weights "
             "and biases of both layers. See slide 52."
@@ -106,8 +106,8 @@ def test_values_lesson_size(student: Student, draw: Draw, shape: tuple[int, ...]
 
 
 def test_values_other_size(student: Student, draw: Draw) -> None:
-    """FFN(6, 24) computes the formula: nothing depends on the sizes of the lesson."""
-    expect_values(student, draw, draw.normal(3, 6), 6, 24)
+    """FFN(5, 7) computes the formula: nothing depends on the sizes of the lesson."""
+    expect_values(student, draw, draw.normal(3, 5), 5, 7)
 
 
 def test_exact_gelu(student: Student, draw: Draw) -> None:
