@@ -14,7 +14,7 @@ from cyclopts import App, Parameter
 
 from grader import __version__
 from grader.batch import ClassRun, counts
-from grader.errors import AssignmentError, ExitStatus, GraderError, NurseryError
+from grader.errors import AssignmentError, ExitStatus, GraderError
 from grader.examiner.client import Nursery
 from grader.intake.layouts import find_submissions, single_submission
 from grader.lint import lint_problems
@@ -143,19 +143,22 @@ def run(arguments: Sequence[str] | None = None) -> int:
             arguments, exit_on_error=False, print_error=False, result_action="return_value"
         )
     except GraderError as error:
-        print(f"grade: {error}", file=sys.stderr)
+        _say(f"grade: {error}")
         return error.exit_status
     except KeyboardInterrupt:
-        print("grade: interrupted. Run the same command again to go on.", file=sys.stderr)
+        _say("grade: interrupted. Run the same command again to go on.")
         return ExitStatus.INTERRUPTED
     return int(status or 0)
 
 
+def _say(text: str) -> None:
+    sys.stderr.write(text + "\n")
+
+
 def _interrupted(done: int, total: int) -> int:
-    print(
+    _say(
         f"grade: interrupted after {done} of {total} submissions. What is graded is kept: run "
-        "the same command again to go on.",
-        file=sys.stderr,
+        "the same command again to go on."
     )
     return ExitStatus.INTERRUPTED
 

@@ -91,7 +91,15 @@ class FrameError(BoundaryError):
 
 
 class WorkerTimeoutError(BoundaryError):
-    """The worker did not answer before the deadline, and was killed."""
+    """The worker did not answer before the deadline, and was killed.
+
+    Args:
+        seconds: wall time that it was given.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"no answer within {seconds:g} seconds")
+        self.seconds = seconds
 
 
 class WorkerCrashedError(BoundaryError):

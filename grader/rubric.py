@@ -244,7 +244,8 @@ def _plain_mapping(
         if key in result:
             problems.append(_sentence(place, _dotted((*path, key)), "stands twice"))
         result[key] = _plain(value_node, (*path, key), places, problems)
-        places[(*path, key, "<key>")] = place
+        key_path = (*path, key, "<key>")
+        places[key_path] = place
     return result
 
 

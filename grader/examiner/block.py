@@ -15,16 +15,12 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
+from grader.examiner.answers import Answer, fail
 from grader.examiner.checks import Draw, close, expect_like
-from grader.examiner.student import Answer, Module, fail
+from grader.examiner.module import Module
+from grader.lesson.block_readings import MAX_READINGS, block_roles
 from grader.lesson.mathematics import Norm, attention, encoder_block, feed_forward, layer_norm
-from grader.lesson.roles import (
-    MAX_READINGS,
-    BlockRoles,
-    FeedForwardRoles,
-    NormRoles,
-    block_roles,
-)
+from grader.lesson.roles import BlockRoles, FeedForwardRoles, NormRoles
 
 # What a check of the wiring answers when the parts cannot be looked at.
 UNSEEN = ""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from grader.examiner.student import fail
+from grader.examiner.answers import fail
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ class Draw:
         flat = torch.randn(sum(sizes), generator=self._generator)
         return {
             name: _as_weight(part.view(shape))
-            for (name, shape), part in zip(shapes.items(), flat.split(sizes), strict=True)
+            for (name, shape), part in zip(shapes.items(), torch.split(flat, sizes), strict=True)
         }
 
 

@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from types import TracebackType
+from typing import Any
 
 from grader.errors import NurseryError
 from grader.examiner.messages import Job, Setup
@@ -36,7 +37,7 @@ class Nursery:
         here, there = socket.socketpair()
         self._socket = here
         self._configured = False
-        self._words = tempfile.TemporaryFile()  # noqa: SIM115
+        self._words = tempfile.TemporaryFile()
         environment = {**ENVIRONMENT, **_kept_settings()}
         self._process = subprocess.Popen(
             [sys.executable, "-I", "-m", "grader.examiner.nursery", str(there.fileno())],
@@ -106,7 +107,7 @@ class Nursery:
         except OSError as error:
             raise self._died("ended before its work was done") from error
 
-    def _read_lines(self) -> Iterator[dict[str, object]]:
+    def _read_lines(self) -> Iterator[dict[str, Any]]:
         partial = b""
         while True:
             try:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from grader.errors import StudentFaultError
 from grader.model import Verdict
 from grader.sandbox.vocabulary import Fault
 
 SHOWN_NAMES = 12
+# How torch's own NotImplementedError of a module without forward begins.
+NO_FORWARD = 'missing the required "forward"'
 
 # What often stands behind an exception, by the name of its class.
 HINTS = {
@@ -17,7 +21,6 @@ HINTS = {
     "KeyboardInterrupt": "Your code ends the program. A function must return instead.",
     "MemoryError": "Your code asks for far more memory than this task needs.",
     "ModuleNotFoundError": "Your code imports a module that is not installed for grading.",
-    "NotImplementedError": "This part is not written yet.",
     "RecursionError": "A function of yours calls itself without end.",
     "SyntaxError": "Python cannot read this line, so nothing in this file can run.",
     "SystemExit": "Your code ends the program (exit). A function must return instead.",
@@ -25,33 +28,51 @@ HINTS = {
 }
 
 
-def fault_error(fault: Fault, doing: str) -> StudentFaultError:
+@dataclass(frozen=True)
+class Doing:
+    """What the examiner was doing when something happened.
+
+    Attributes:
+        what: the end of the sentence "... while ...".
+        given: the input, for those who may read details.
+    """
+
+    what: str
+    given: str = ""
+
+
+def fault_error(fault: Fault, doing: Doing) -> StudentFaultError:
     """Turn a fault into the finding of a test.
 
     Args:
         fault: what the student's code raised.
-        doing: what was asked of it, such as "calling layernorm_scratch".
+        doing: what was asked of it.
     """
     if fault.kind == "RefusedTensor":
-        return StudentFaultError(
-            Verdict.FAILED.value, f"The result of {doing} cannot be used: it is {fault.message}."
-        )
-    return StudentFaultError(Verdict.ERROR.value, sentence(fault, doing), text_of(fault))
+        message = f"While {doing.what}, the result cannot be used: it is {fault.message}."
+        return StudentFaultError(Verdict.FAILED.value, message, doing.given)
+    details = " ".join(filter(None, [doing.given, text_of(fault)]))
+    return StudentFaultError(Verdict.ERROR.value, sentence(fault, doing.what), details)
 
 
 def sentence(fault: Fault, doing: str) -> str:
     """Say what stopped, where, and what often stands behind it."""
-    where = f"line {fault.line} of {fault.file}" if fault.line and fault.file else ""
-    if not where and fault.line:
-        where = f"line {fault.line}"
-    place = f" at {where}" if where else ""
+    place = f" at line {fault.line}" if fault.line else ""
+    if place and fault.file:
+        place += f" of {fault.file}"
+    if fault.kind == "NotImplementedError":
+        if NO_FORWARD in fault.message:
+            return "The class has no method with the name forward. Is the name misspelled?"
+        return f"This part is not written yet: the code stops{place} while {doing}."
     hint = HINTS.get(fault.kind, "")
     return f"Your code stopped with {fault.kind}{place} while {doing}. {hint}".strip()
 
 
 def text_of(fault: Fault) -> str:
     """The exception's own words, for criteria that show details."""
-    return f"{fault.kind}: {fault.message}" if fault.message else ""
+    if not fault.message or fault.kind == "NotImplementedError":
+        return ""
+    return f"{fault.kind}: {fault.message}"
 
 
 def missing_error(
@@ -73,8 +94,6 @@ def missing_error(
 
 
 def _alike(name: str, wanted: str) -> bool:
-    import difflib
-
     ratio = difflib.SequenceMatcher(None, name.lower(), wanted.lower()).ratio()
     return ratio > 0.75
 
@@ -88,16 +107,25 @@ def no_file_error(file: str, present: Sequence[str]) -> StudentFaultError:
     )
 
 
-def timeout_error(doing: str, seconds: float) -> StudentFaultError:
-    """The code did not come to an end."""
+def timeout_error(doing: Doing, seconds: float, limit: float) -> StudentFaultError:
+    """The code did not come to an end.
+
+    Args:
+        doing: what was asked of it.
+        seconds: how long it was given.
+        limit: how long one answer may take; more than `seconds` when the submission's time as
+            a whole was nearly used up.
+    """
+    if seconds < limit:
+        message = f"The time for your whole submission was used up while {doing.what}."
+    else:
+        message = f"Your code did not finish within {seconds:.0f} seconds while {doing.what}."
     return StudentFaultError(
-        Verdict.TIMEOUT.value,
-        f"Your code did not finish within {seconds:.0f} seconds while {doing}. "
-        "Look for a loop that never ends.",
+        Verdict.TIMEOUT.value, f"{message} Look for a loop that never ends.", doing.given
     )
 
 
-def crashed_error(doing: str, status: int | None) -> StudentFaultError:
+def crashed_error(doing: Doing, status: int | None) -> StudentFaultError:
     """The process that ran the code ended."""
     how = ""
     if status is not None and status >= 0:
@@ -105,13 +133,15 @@ def crashed_error(doing: str, status: int | None) -> StudentFaultError:
     elif status is not None:
         how = f" It was stopped by signal {-status}, as happens when it takes too much memory."
     return StudentFaultError(
-        Verdict.CRASHED.value, f"The process that runs your code ended while {doing}.{how}"
+        Verdict.CRASHED.value,
+        f"The process that runs your code ended while {doing.what}.{how}",
+        doing.given,
     )
 
 
-def broken_channel_error(doing: str) -> StudentFaultError:
+def broken_channel_error(doing: Doing) -> StudentFaultError:
     """What came back was no answer: something in the student's code disturbed the channel."""
     return StudentFaultError(
         Verdict.CRASHED.value,
-        f"While {doing}, the process that runs your code sent something that is not an answer.",
+        f"While {doing.what}, the process that runs your code sent what is not an answer.",
     )

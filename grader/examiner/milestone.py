@@ -10,6 +10,7 @@ from torch import Tensor
 
 from grader.errors import FrameError, StudentFaultError, WorkerCrashedError, WorkerTimeoutError
 from grader.examiner.explain import (
+    Doing,
     broken_channel_error,
     crashed_error,
     fault_error,
@@ -64,14 +65,14 @@ class MilestoneUnderTest:
         self._timeouts = 0
 
     def ask(
-        self, question: Question, tensors: dict[str, Tensor], doing: str, expect: type[ReplyType]
+        self, question: Question, tensors: dict[str, Tensor], doing: Doing, expect: type[ReplyType]
     ) -> tuple[ReplyType, dict[str, Tensor]]:
         """Put a question to the loaded file.
 
         Args:
             question: see `grader.sandbox.runtime`.
             tensors: tensors that it names.
-            doing: what is asked, as the end of the sentence "... while ...".
+            doing: what is asked, for messages.
             expect: the kind of reply that answers it.
 
         Raises:
@@ -87,7 +88,7 @@ class MilestoneUnderTest:
         self,
         questions: Sequence[Question],
         tensors: dict[str, Tensor],
-        doing: str,
+        doing: Doing,
         expect: type[ReplyType],
     ) -> tuple[list[ReplyType], dict[str, Tensor]]:
         """Put several questions in one exchange; their answers come in the same order.
@@ -105,7 +106,7 @@ class MilestoneUnderTest:
             raise broken_channel_error(doing)
         return [self._expected(part, doing, expect) for part in reply.replies], carried
 
-    def _expected(self, reply: Reply, doing: str, expect: type[ReplyType]) -> ReplyType:
+    def _expected(self, reply: Reply, doing: Doing, expect: type[ReplyType]) -> ReplyType:
         """The reply, if it is of the kind that answers the question."""
         if isinstance(reply, Faulted):
             if reply.fault.kind == "NameNotFoundError":
@@ -116,7 +117,7 @@ class MilestoneUnderTest:
         return reply
 
     def ask_once(
-        self, question: Question, doing: str, expect: type[ReplyType]
+        self, question: Question, doing: Doing, expect: type[ReplyType]
     ) -> tuple[ReplyType, dict[str, Tensor]]:
         """Like `ask`, but a question answered before by the same process is not put again."""
         return self.once(json.dumps(question), lambda: self.ask(question, {}, doing, expect))
@@ -136,14 +137,14 @@ class MilestoneUnderTest:
         self._loaded = None
 
     def _ask_once(
-        self, question: Question, tensors: dict[str, Tensor], doing: str
+        self, question: Question, tensors: dict[str, Tensor], doing: Doing
     ) -> tuple[Reply, dict[str, Tensor]]:
         try:
             return self.transport.ask(question, tensors)
-        except WorkerTimeoutError:
+        except WorkerTimeoutError as timeout:
             self._loaded = None
             self._timeouts += 1
-            error = timeout_error(doing, self._question_seconds)
+            error = timeout_error(doing, timeout.seconds, self._question_seconds)
             if self._timeouts >= MAX_TIMEOUTS:
                 self._refusal = error
             raise error from None
@@ -232,7 +233,7 @@ class MilestoneUnderTest:
             return loaded
 
     def _load_once(self, candidate: str) -> Loaded:
-        doing = f"loading {candidate}"
+        doing = Doing(f"loading {candidate}")
         question = {
             "question": "load",
             "file": candidate,

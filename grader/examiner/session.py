@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from grader.examiner import plugin
-from grader.examiner.messages import Setup
 from grader.examiner.loop import ExaminerLoop
+from grader.examiner.messages import Setup
 from grader.sandbox.channel import Spawner
 from grader.sandbox.spawn import ColdSpawner, WarmSpawner
 

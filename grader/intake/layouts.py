@@ -91,7 +91,7 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
 
 def _from_folder(folder: Path, student: str, rubric: Rubric) -> Submission:
     notes: list[str] = []
-    sources = []
+    sources: list[SourceFile] = []
     for path in _python_files(folder, 0):
         if len(sources) >= MAX_FILES:
             notes.append(f"Only the first {MAX_FILES} Python files were looked at.")
@@ -151,7 +151,7 @@ def _sorted_out(
         student=student,
         name=printable(name),
         origin=printable(origin),
-        files=tuple([*chosen.values(), *others]),
+        files=(*chosen.values(), *others),
         candidates={
             milestone.id: _candidates(milestone.file, chosen, spare)
             for milestone in rubric.milestones
@@ -165,7 +165,7 @@ def _candidates(file: str, chosen: dict[str, SourceFile], spare: list[str]) -> t
     """The milestone's own file, then files of other names, then other milestones' files."""
     own = [chosen[file].name] if file in chosen else []
     rest = [source.name for key, source in reversed(chosen.items()) if key != file]
-    return tuple([*own, *spare, *rest])
+    return (*own, *spare, *rest)
 
 
 def _distinct(rivals: Sequence[SourceFile]) -> list[SourceFile]:

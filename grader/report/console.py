@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 import time
 from collections.abc import Sequence
 from types import TracebackType
@@ -21,7 +22,7 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from grader.model import Scorecard, Verdict
+from grader.model import CriterionScore, Scorecard, Verdict
 from grader.report.feedback import VERDICT_WORDS, points, shared_message
 from grader.rubric import Rubric
 
@@ -89,11 +90,9 @@ class ClassProgress:
             self._last_line = now
             rate = self._done / (now - self._started)
             left = (self._total - self._done) / rate
-            print(
-                f"graded {self._done} of {self._total}, {rate:.1f}/s, {left:.0f} s left",
-                file=self._stream,
-                flush=True,
-            )
+            line = f"graded {self._done} of {self._total}, {rate:.1f}/s, {left:.0f} s left\n"
+            self._stream.write(line)
+            self._stream.flush()
 
 
 def console(stream: TextIO) -> Console:
@@ -126,26 +125,34 @@ def class_table(cards: Sequence[Scorecard], rubric: Rubric) -> Table:
 
 
 def feedback_text(card: Scorecard, rubric: Rubric) -> Text:
-    """One student's feedback for the terminal."""
+    """One student's feedback for the terminal, wrapped to its width."""
     text = Text()
     for milestone in card.milestones:
-        text.append(f"{milestone.title}", style="bold")
-        text.append(f"  {points(milestone.score)} / {points(milestone.max_score)}\n")
+        score = f"{points(milestone.score)} / {points(milestone.max_score)}"
+        text.append(f"{milestone.title}", style="bold").append(f"  {score}\n")
         for note in milestone.notes:
-            text.append(f"  note: {note}\n", style="yellow")
+            text.append(_wrapped(f"note: {note}", 2), style="yellow")
         shared = shared_message(milestone)
         if shared:
-            text.append(f"  {shared}\n", style="red")
+            text.append(_wrapped(shared, 2), style="red")
         for criterion in milestone.criteria:
-            right = criterion.verdict is Verdict.PASSED
-            text.append("  ✓ " if right else "  ✗ ", style="green" if right else "red")
-            text.append(f"{criterion.title}")
-            if not right:
-                text.append(f": {VERDICT_WORDS[criterion.verdict]}", style="red")
-            text.append("\n")
-            for line in criterion.message.split("\n"):
-                if line and line != shared:
-                    text.append(f"      {line}\n")
+            _append_criterion(text, criterion, shared)
     total = points(card.score) if card.score is not None else "-"
-    text.append(f"Score: {total} of {points(card.max_score)}", style="bold")
-    return text
+    return text.append(f"Score: {total} of {points(card.max_score)}", style="bold")
+
+
+def _append_criterion(text: Text, criterion: CriterionScore, shared: str) -> None:
+    right = criterion.verdict is Verdict.PASSED
+    text.append("  ✓ " if right else "  ✗ ", style="green" if right else "red")
+    text.append(criterion.title)
+    if not right:
+        text.append(f": {VERDICT_WORDS[criterion.verdict]}", style="red")
+    text.append("\n")
+    for line in criterion.message.split("\n"):
+        if line and line != shared:
+            text.append(_wrapped(line, 6))
+
+
+def _wrapped(text: str, indent: int) -> str:
+    margin = " " * indent
+    return textwrap.fill(text, WIDTH, initial_indent=margin, subsequent_indent=margin) + "\n"

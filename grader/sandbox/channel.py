@@ -22,6 +22,7 @@ from grader.sandbox.wire import PREFIX, decode_header, decode_prefix, encode_fra
 
 START_SECONDS = 60.0
 CHUNK = 1 << 16
+READABLE = select.POLLIN | select.POLLHUP | select.POLLERR
 
 
 class Handle(Protocol):
@@ -64,6 +65,9 @@ class Worker:
         self.ended = False
         channel.setblocking(False)
         output.setblocking(False)
+        self._poll = select.poll()
+        self._poll.register(channel, select.POLLIN)
+        self._poll.register(output, select.POLLIN)
 
     def wait_until_ready(self) -> None:
         """Wait for the worker's walls to stand.
@@ -133,27 +137,26 @@ class Worker:
         deadline = time.monotonic() + seconds
         unsent = memoryview(frame)
         received = bytearray()
-        poll = select.poll()
-        poll.register(self._output, select.POLLIN)
-        while True:
-            needed = _missing_bytes(received)
-            if needed == 0:
-                if unsent:
-                    raise FrameError("the worker answered before it was asked")
-                return _split(received)
-            poll.register(self._channel, select.POLLIN | (select.POLLOUT if unsent else 0))
+        while (needed := _missing_bytes(received)) or unsent:
+            if not needed:
+                raise FrameError("the worker answered before it was asked")
             left = deadline - time.monotonic()
             if left <= 0:
-                raise WorkerTimeoutError(f"no answer within {seconds:g} seconds")
-            for descriptor, event in poll.poll(left * 1000):
-                if descriptor == self._output.fileno():
-                    if not self._read_output():
-                        poll.unregister(self._output)
-                    continue
-                if event & select.POLLOUT and unsent:
-                    unsent = unsent[self._send(unsent) :]
-                if event & (select.POLLIN | select.POLLHUP | select.POLLERR):
-                    self._receive(received, needed)
+                raise WorkerTimeoutError(seconds)
+            event = self._wait(bool(unsent), left)
+            if event & select.POLLOUT:
+                unsent = unsent[self._send(unsent) :]
+            if event & READABLE:
+                self._receive(received, needed)
+        return _split(received)
+
+    def _wait(self, sending: bool, seconds: float) -> int:
+        """Wait for the channel, taking output meanwhile; return what the channel is ready for."""
+        self._poll.modify(self._channel, select.POLLIN | (select.POLLOUT if sending else 0))
+        ready = dict(self._poll.poll(seconds * 1000))
+        if self._output.fileno() in ready and not self._read_output():
+            self._poll.unregister(self._output)
+        return ready.get(self._channel.fileno(), 0)
 
     def _send(self, data: memoryview) -> int:
         try:

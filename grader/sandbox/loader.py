@@ -8,7 +8,6 @@ student's `random.py` never hides the standard one.
 """
 
 from __future__ import annotations
-
 import __future__
 
 import ast
@@ -98,7 +97,6 @@ class StatementLoader(importlib.abc.Loader):
         except BaseException as error:
             if len(self.skipped) < MAX_SKIPPED:
                 self.skipped.append(fault_of(error, self.path.parent, statement.lineno))
-
 
     def _remember(self, statement: ast.stmt, module: types.ModuleType) -> None:
         """Keep what a name was bound to, which a later statement may bind again."""

@@ -71,7 +71,7 @@ class OperatorRecorder:
 
     def __enter__(self) -> OperatorRecorder:
         if self._mode is not None:
-            self._mode.__enter__()
+            self._mode.__enter__()  # type: ignore[no-untyped-call]
         return self
 
     def __exit__(
@@ -81,7 +81,7 @@ class OperatorRecorder:
         trace: TracebackType | None,
     ) -> None:
         if self._mode is not None:
-            self._mode.__exit__(kind, error, trace)
+            self._mode.__exit__(kind, error, trace)  # type: ignore[no-untyped-call]
 
     def names(self, result: object) -> tuple[str, ...]:
         """All names, sorted; none when they were not wanted."""

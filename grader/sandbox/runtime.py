@@ -2,7 +2,7 @@
 
 The same `Runtime` serves a confined worker, where everything it says is only a claim, and
 trusted code in the examiner's own process.  It knows no test, no reference and no score.
-Its replies are plain data in the form of `grader.sandbox.vocabulary`, which the trusted side checks.
+Its replies are plain data in the form of `grader.sandbox.vocabulary`; the trusted side checks them.
 """
 
 from __future__ import annotations

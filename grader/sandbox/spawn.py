@@ -98,8 +98,8 @@ class ColdSpawner:
         process = subprocess.Popen(
             [sys.executable, "-I", "-m", "grader.sandbox.worker", json.dumps(start)],
             stdin=subprocess.DEVNULL,
-            stdout=output_there,
-            stderr=output_there,
+            stdout=output_there.fileno(),
+            stderr=output_there.fileno(),
             pass_fds=(channel_there.fileno(), output_there.fileno()),
             env=ENVIRONMENT,
         )

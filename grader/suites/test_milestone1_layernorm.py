@@ -4,8 +4,9 @@ import pytest
 import torch
 from torch import Tensor
 
+from grader.examiner.answers import Answer, fail
 from grader.examiner.checks import Draw, close, expect_close, expect_like, input_gradient
-from grader.examiner.student import Answer, Student, fail
+from grader.examiner.student import Student
 from grader.lesson.mathematics import normalise
 
 FUNCTION = "layernorm_scratch"

@@ -6,10 +6,12 @@ import pytest
 import torch
 from torch import Tensor
 
+from grader.examiner.answers import fail
 from grader.examiner.checks import Draw, close, expect_like, expect_shape, input_gradient
-from grader.examiner.student import Module, Run, Student, fail
+from grader.examiner.module import Module, Run
+from grader.examiner.student import Student
+from grader.lesson.ffn_readings import feed_forward_readings
 from grader.lesson.mathematics import FeedForward, feed_forward, ffn_parameter_count
-from grader.lesson.roles import feed_forward_readings
 
 CLASS = "FFN"
 LOOKED_FOR = (CLASS,)

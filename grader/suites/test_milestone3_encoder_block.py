@@ -8,9 +8,11 @@ import pytest
 import torch
 from torch import Tensor
 
+from grader.examiner.answers import fail
 from grader.examiner.block import BlockUnderTest
 from grader.examiner.checks import Draw, close, expect_like, expect_shape
-from grader.examiner.student import Run, Student, fail
+from grader.examiner.module import Run
+from grader.examiner.student import Student
 from grader.lesson.mathematics import block_parameter_count
 
 CLASS = "EncoderBlock"
@@ -134,8 +136,8 @@ def test_two_norms_with_own_parameters(student: Student, draw: Draw) -> None:
     first, second = block.norms()
     if first.vectors & second.vectors:
         raise fail(
-            "Both sublayers use the same norm. The block needs two, norm1 and norm2, each with "
-            "its own gain and shift. See slide 34."
+            "Only one norm with a gain and a shift for d features was found. The block needs "
+            "two, norm1 and norm2, each with its own. See slide 34."
         )
     for norm, name in ((first, "first"), (second, "second")):
         if norm.gain is None or norm.shift is None:
