@@ -137,16 +137,22 @@ def _score_criterion(
 
 
 def _message(criterion: Criterion, lost: Sequence[TestResult]) -> str:
-    """What the student may read about lost points: distinct sentences, one a line."""
+    """What the student may read about lost points: distinct messages, one a line.
+
+    Where details are shown, those of a message's first test follow it on a line of their own.
+    """
     if criterion.show == "name":
         return ""
-    lines = []
+    details: dict[str, str] = {}
     for result in lost:
-        if result.verdict is Verdict.GRADER_FAULT:
-            continue
-        details = result.details if criterion.show == "details" else ""
-        lines.append(f"{result.message} {details}".strip())
-    return "\n".join(list(dict.fromkeys(filter(None, lines)))[:MAX_MESSAGES])
+        if result.verdict is not Verdict.GRADER_FAULT and result.message:
+            details.setdefault(result.message, result.details)
+    lines = []
+    for message, detail in list(details.items())[:MAX_MESSAGES]:
+        lines.append(message)
+        if criterion.show == "details" and detail:
+            lines.append(detail)
+    return "\n".join(lines)
 
 
 def _status(facts: Mapping[str, str], faults: Sequence[TestResult]) -> Status:

@@ -61,14 +61,16 @@ class Answer:
         """
         return only_tensor(self.output, self.tensors, self.subject)
 
-    def seen(self, child: str) -> tuple[Tensor, Tensor] | None:
-        """First input and output of a watched child that was called exactly once."""
-        calls = [entry for entry in self.observations if entry.child == child]
-        if len(calls) != 1 or not calls[0].inputs:
-            return None
-        received = first_tensor(calls[0].inputs[0], self.tensors)
-        returned = first_tensor(calls[0].output, self.tensors)
-        return (received, returned) if received is not None and returned is not None else None
+    def calls(self, child: str) -> list[tuple[Tensor, Tensor]]:
+        """First input and output of each call of a watched child, as far as they are tensors."""
+        found = []
+        for entry in self.observations:
+            if entry.child == child and entry.inputs:
+                received = first_tensor(entry.inputs[0], self.tensors)
+                returned = first_tensor(entry.output, self.tensors)
+                if received is not None and returned is not None:
+                    found.append((received, returned))
+        return found
 
 
 def only_tensor(value: Value, tensors: Mapping[str, Tensor], subject: str) -> Tensor:

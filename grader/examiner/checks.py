@@ -99,6 +99,19 @@ def expect_close(
         raise fail(otherwise)
 
 
+def expect_repeated(first: Tensor, second: Tensor, subject: str) -> None:
+    """Two answers to the same question in eval mode are equal, to the last bit.
+
+    Raises:
+        StudentFaultError: if they differ.
+    """
+    if not torch.equal(first, second):
+        raise fail(
+            f"{subject} in eval mode is another one each time, for the same input. Dropout must "
+            "be an nn.Dropout layer, or be told self.training."
+        )
+
+
 def close(actual: Tensor, expected: Tensor, magnification: float = 1.0) -> bool:
     """Tell whether shape, dtype and all values agree; never true for NaN."""
     if actual.shape != expected.shape or actual.dtype != expected.dtype:

@@ -5,12 +5,11 @@ has none (everything written into one forward), the output is compared with the 
 """
 
 import pytest
-import torch
 from torch import Tensor
 
 from grader.examiner.answers import fail
 from grader.examiner.block import BlockUnderTest
-from grader.examiner.checks import Draw, close, expect_like, expect_shape
+from grader.examiner.checks import Draw, close, expect_like, expect_repeated, expect_shape
 from grader.examiner.module import Run
 from grader.examiner.student import Student
 from grader.lesson.mathematics import block_parameter_count
@@ -186,9 +185,10 @@ def test_batch_does_not_mix(student: Student, draw: Draw) -> None:
     x = draw.normal(3, 5, 8)
     changed = x.clone()
     changed[1:] = draw.normal(2, 5, 8, mean=2.0)
-    runs = block.with_weights().run_each(Run(x), Run(changed))
-    before, after = (answer.tensor for answer in runs)
+    runs = block.with_weights().run_each(Run(x), Run(changed), Run(x))
+    before, after, again = (answer.tensor for answer in runs)
     expect_like(before, x, OUTPUT)
+    expect_repeated(before, again, OUTPUT)
     expect_like(after, x, OUTPUT)
     if not close(after[:1], before[:1]):
         raise fail(
@@ -203,11 +203,7 @@ def test_repeatable(student: Student, draw: Draw) -> None:
     x = draw.normal(2, 5, 8)
     first, second = (answer.tensor for answer in module.run_each(Run(x), Run(x)))
     expect_like(first, x, OUTPUT)
-    if not torch.equal(first, second):
-        raise fail(
-            "In eval mode the same input gives different outputs. Dropout must be an nn.Dropout "
-            "layer, or be told self.training."
-        )
+    expect_repeated(first, second, OUTPUT)
 
 
 def test_gradients_reach_input(student: Student, draw: Draw) -> None:
@@ -248,4 +244,7 @@ def test_gradients_reach_parameters(student: Student, draw: Draw) -> None:
     for name in sorted(module.trainable):
         gradient: Tensor | None = answer.parameter_gradients.get(name)
         if gradient is None or not bool((gradient != 0).any()):
-            raise fail(f"No gradient reaches the parameter {name}. It plays no part in the output.")
+            raise fail(
+                f"No gradient reaches the parameter {name}: it plays no part in the output, or "
+                "something such as detach cuts the gradient."
+            )
