@@ -93,22 +93,25 @@ class BlockUnderTest:
         """Parameters of the first and the second norm, in the likeliest reading."""
         return self._norms[0]
 
-    def run_with_zero_sublayers(self, x: Tensor) -> Tensor:
-        """Output when attention and feed-forward network have zero weights.
+    def run_with_zero_sublayers(self, x: Tensor, upstream: Tensor | None = None) -> Answer:
+        """A run when attention and feed-forward network have zero weights.
 
         Where the norms' parameters can be told in several ways, one that leaves x unchanged
         is preferred.
+
+        Args:
+            x: input.
+            upstream: gradient of the loss with respect to the output.
         """
-        output = x
         for first, second in self._norms:
             kept = first.names | second.names
             self.module.write(
                 {n: v if n in kept else torch.zeros_like(v) for n, v in self.sent.items()}
             )
-            output = self.module.run(x).tensor
-            if close(output, x):
+            answer = self.module.run(x, upstream=upstream)
+            if close(answer.tensor, x):
                 break
-        return output
+        return answer
 
     def expect_wired(self, x: Tensor, wrong: str | None, half: str) -> None:
         """One connection of the wiring is right.

@@ -151,11 +151,20 @@ def test_independent_sequences(student: Student, draw: Draw) -> None:
         )
 
 
-def test_gradients_of_input(student: Student, draw: Draw) -> None:
+def call_with_gradient(student: Student) -> tuple[Tensor, Tensor, Answer]:
+    """An input, an upstream gradient and what came of them, the same for every test that asks."""
+
+    def create() -> tuple[Tensor, Tensor, Answer]:
+        draw = Draw("gradient")
+        x, upstream = draw.normal(2, 3, 8, mean=1.0, std=2.0), draw.normal(2, 3, 8)
+        return x, upstream, student.call(FUNCTION, x, upstream=upstream, operators=True)
+
+    return student.once("gradient", create)
+
+
+def test_gradients_of_input(student: Student) -> None:
     """The gradient with respect to the input is that of LayerNorm."""
-    x = draw.normal(2, 3, 8, mean=1.0, std=2.0)
-    upstream = draw.normal(2, 3, 8)
-    answer = student.call(FUNCTION, x, upstream=upstream)
+    x, upstream, answer = call_with_gradient(student)
     expect_like(answer.tensor, x, f"The result of {FUNCTION}")
     if 0 not in answer.input_gradients:
         raise fail(
@@ -183,10 +192,9 @@ def test_input_unchanged(student: Student, draw: Draw) -> None:
         )
 
 
-def test_built_by_hand(student: Student, draw: Draw) -> None:
+def test_built_by_hand(student: Student) -> None:
     """No built-in normalisation takes part."""
-    x = draw.normal(2, 3, 8)
-    answer = student.call(FUNCTION, x, upstream=torch.ones_like(x), operators=True)
+    x, _, answer = call_with_gradient(student)
     expect_like(answer.tensor, x, f"The result of {FUNCTION}")
     used = [
         name for name in answer.operators if any(built_in in name.lower() for built_in in BUILT_INS)

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from grader.examiner.answers import fail
+from grader.examiner.answers import Answer, fail
 from grader.examiner.checks import Draw, close, expect_like, expect_repeated, expect_shape
 from grader.examiner.module import Module, Run
 from grader.examiner.student import Student
@@ -160,12 +160,22 @@ def test_shape_kept(student: Student, draw: Draw) -> None:
         expect_shape(answer.tensor, tuple(x.shape), OUTPUT)
 
 
-def test_gradients_reach_input(student: Student, draw: Draw) -> None:
+def run_with_gradient(student: Student) -> tuple[Tensor, Module, Answer]:
+    """An input, an FFN and a run with a gradient, the same for every test that asks."""
+
+    def create() -> tuple[Tensor, Module, Answer]:
+        draw = Draw("gradient")
+        module = build(student)
+        module.write(draw.weights(module.shapes))
+        x = draw.normal(3, 4)
+        return x, module, module.run(x, upstream=draw.normal(3, 4))
+
+    return student.once("gradient", create)
+
+
+def test_gradients_reach_input(student: Student) -> None:
     """The input receives a gradient that is not all zeros."""
-    x = draw.normal(3, 4)
-    module = build(student)
-    module.write(draw.weights(module.shapes))
-    answer = module.run(x, upstream=draw.normal(3, 4))
+    x, _, answer = run_with_gradient(student)
     expect_like(answer.tensor, x, OUTPUT)
     gradient = answer.input_gradients.get(0)
     if gradient is None or not bool((gradient != 0).any()):
@@ -173,14 +183,11 @@ def test_gradients_reach_input(student: Student, draw: Draw) -> None:
     expect_like(gradient, x, "The gradient of the input")
 
 
-def test_gradients_reach_parameters(student: Student, draw: Draw) -> None:
+def test_gradients_reach_parameters(student: Student) -> None:
     """Every parameter receives a gradient that is not all zeros."""
-    x = draw.normal(3, 4)
-    module = build(student)
+    x, module, answer = run_with_gradient(student)
     if not module.trainable:
         raise fail("FFN has no parameters to train. Layers must be attributes made in __init__.")
-    module.write(draw.weights(module.shapes))
-    answer = module.run(x, upstream=draw.normal(3, 4))
     expect_like(answer.tensor, x, OUTPUT)
     for name in sorted(module.trainable):
         gradient = answer.parameter_gradients.get(name)

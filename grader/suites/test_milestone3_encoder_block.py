@@ -5,12 +5,13 @@ has none (everything written into one forward), the output is compared with the 
 """
 
 import pytest
+import torch
 from torch import Tensor
 
-from grader.examiner.answers import fail
+from grader.examiner.answers import Answer, fail
 from grader.examiner.block import BlockUnderTest
 from grader.examiner.checks import Draw, close, expect_like, expect_repeated, expect_shape
-from grader.examiner.module import Run
+from grader.examiner.module import Module, Run
 from grader.examiner.student import Student
 from grader.lesson.mathematics import block_parameter_count
 
@@ -120,7 +121,7 @@ def test_identity_with_zero_sublayers(student: Student, draw: Draw) -> None:
     """With zero weights in attention and FFN the input passes unchanged."""
     block = build(student, draw)
     x = draw.normal(2, 5, 8, mean=0.5)
-    output = block.run_with_zero_sublayers(x)
+    output = block.run_with_zero_sublayers(x).tensor
     expect_like(output, x, OUTPUT)
     if not close(output, x):
         raise fail(
@@ -179,14 +180,23 @@ def test_feed_forward_values(student: Student) -> None:
     block.expect_feed_forward(x)
 
 
-def test_batch_does_not_mix(student: Student, draw: Draw) -> None:
+def run_twice_and_changed(student: Student) -> tuple[Tensor, list[Tensor]]:
+    """A batch, and the outputs for it, for it with other sequences but the first, for it again."""
+
+    def create() -> tuple[Tensor, list[Tensor]]:
+        draw = Draw("batch")
+        x = draw.normal(3, 5, 8)
+        changed = torch.cat([x[:1], draw.normal(2, 5, 8, mean=2.0)])
+        module = build(student, draw).with_weights()
+        runs = module.run_each(Run(x), Run(changed), Run(x))
+        return x, [answer.tensor for answer in runs]
+
+    return student.once("batch", create)
+
+
+def test_batch_does_not_mix(student: Student) -> None:
     """A sequence's output does not change with the other sequences of its batch."""
-    block = build(student, draw)
-    x = draw.normal(3, 5, 8)
-    changed = x.clone()
-    changed[1:] = draw.normal(2, 5, 8, mean=2.0)
-    runs = block.with_weights().run_each(Run(x), Run(changed), Run(x))
-    before, after, again = (answer.tensor for answer in runs)
+    x, (before, after, again) = run_twice_and_changed(student)
     expect_like(before, x, OUTPUT)
     expect_repeated(before, again, OUTPUT)
     expect_like(after, x, OUTPUT)
@@ -197,19 +207,28 @@ def test_batch_does_not_mix(student: Student, draw: Draw) -> None:
         )
 
 
-def test_repeatable(student: Student, draw: Draw) -> None:
+def test_repeatable(student: Student) -> None:
     """In eval mode the same input gives the same output twice."""
-    module = build(student, draw).with_weights()
-    x = draw.normal(2, 5, 8)
-    first, second = (answer.tensor for answer in module.run_each(Run(x), Run(x)))
+    x, (first, _, second) = run_twice_and_changed(student)
     expect_like(first, x, OUTPUT)
     expect_repeated(first, second, OUTPUT)
 
 
-def test_gradients_reach_input(student: Student, draw: Draw) -> None:
+def run_with_gradient(student: Student) -> tuple[Tensor, Module, Answer]:
+    """An input, a block and a run with a gradient, the same for every test that asks."""
+
+    def create() -> tuple[Tensor, Module, Answer]:
+        draw = Draw("gradient")
+        x = draw.normal(2, 5, 8)
+        module = build(student, draw).with_weights()
+        return x, module, module.run(x, upstream=draw.normal(2, 5, 8))
+
+    return student.once("gradient", create)
+
+
+def test_gradients_reach_input(student: Student) -> None:
     """The input receives a gradient."""
-    x = draw.normal(2, 5, 8)
-    answer = build(student, draw).with_weights().run(x, upstream=draw.normal(2, 5, 8))
+    x, _, answer = run_with_gradient(student)
     expect_like(answer.tensor, x, OUTPUT)
     gradient = answer.input_gradients.get(0)
     if gradient is None:
@@ -223,9 +242,10 @@ def test_gradients_along_the_residuals(student: Student, draw: Draw) -> None:
     """With zero weights in the sublayers the gradient passes unchanged, as x does."""
     block = build(student, draw)
     x, upstream = draw.normal(2, 5, 8), draw.normal(2, 5, 8)
-    if not close(block.run_with_zero_sublayers(x), x):
+    answer = block.run_with_zero_sublayers(x, upstream)
+    if not close(answer.tensor, x):
         return  # the identity test says what is wrong
-    gradient = block.module.run(x, upstream=upstream).input_gradients.get(0)
+    gradient = answer.input_gradients.get(0)
     if gradient is None or not close(gradient, upstream):
         raise fail(
             "When all weights of attention and FFN are zero, the gradient must pass unchanged "
@@ -233,13 +253,11 @@ def test_gradients_along_the_residuals(student: Student, draw: Draw) -> None:
         )
 
 
-def test_gradients_reach_parameters(student: Student, draw: Draw) -> None:
+def test_gradients_reach_parameters(student: Student) -> None:
     """Every parameter receives a gradient that is not all zeros."""
-    x = draw.normal(2, 5, 8)
-    module = build(student, draw).with_weights()
+    x, module, answer = run_with_gradient(student)
     if not module.trainable:
         raise fail("The block has no parameters to train. Layers must be attributes.")
-    answer = module.run(x, upstream=draw.normal(2, 5, 8))
     expect_like(answer.tensor, x, OUTPUT)
     for name in sorted(module.trainable):
         gradient: Tensor | None = answer.parameter_gradients.get(name)
