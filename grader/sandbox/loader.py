@@ -85,26 +85,42 @@ class StatementLoader(importlib.abc.Loader):
         if ast.get_docstring(tree) is not None:
             module.__doc__ = ast.get_docstring(tree)
         flags = _future_flags(tree)
-        for statement in chosen_statements(tree, self.definitions_only):
-            self._execute(statement, module, flags)
+        statements = list(chosen_statements(tree, self.definitions_only))
+        while statements:
+            done = self._execute(statements, module, flags)
+            self._remember(statements[:done], module)
+            statements = statements[max(done, 1) :] if done < len(statements) else []
 
-    def _execute(self, statement: ast.stmt, module: types.ModuleType, flags: int) -> None:
-        single = ast.Module(body=[statement], type_ignores=[])
+    def _execute(self, statements: Sequence[ast.stmt], module: types.ModuleType, flags: int) -> int:
+        """Execute statements up to the first that raises, and note that one.
+
+        Returns:
+            How many statements are dealt with, the one that raised among them.
+        """
+        code = None
         try:
-            code = compile(single, str(self.path), "exec", flags=flags, dont_inherit=True)
+            whole = ast.Module(body=list(statements), type_ignores=[])
+            code = compile(whole, str(self.path), "exec", flags=flags, dont_inherit=True)
             exec(code, module.__dict__)  # noqa: S102
-            self._remember(statement, module)
         except BaseException as error:
+            if code is None and len(statements) > 1:  # one of them does not compile
+                return self._execute(statements[:1], module, flags)
+            failed = _statement_at(_line_in(error, code), statements)
             if len(self.skipped) < MAX_SKIPPED:
-                self.skipped.append(fault_of(error, self.path.parent, statement.lineno))
+                line = statements[failed].lineno
+                self.skipped.append(fault_of(error, self.path.parent, line))
+            return failed + 1
+        return len(statements)
 
-    def _remember(self, statement: ast.stmt, module: types.ModuleType) -> None:
-        """Keep what a name was bound to, which a later statement may bind again."""
-        if isinstance(statement, ast.Assign):
-            for target in statement.targets:
-                if isinstance(target, ast.Name):
-                    value = module.__dict__.get(target.id)
-                    self.assigned.setdefault(target.id, []).append(value)
+    def _remember(self, statements: Sequence[ast.stmt], module: types.ModuleType) -> None:
+        """Keep what plain constants were bound to, which a later statement may bind again."""
+        for statement in statements:
+            if isinstance(statement, ast.Assign) and _is_plain(statement.value):
+                for target in statement.targets:
+                    if isinstance(target, ast.Name):
+                        expression = ast.Expression(statement.value)
+                        value = eval(compile(expression, str(self.path), "eval"), {})  # noqa: S307
+                        self.assigned.setdefault(target.id, []).append(value)
 
 
 def load_file(
@@ -158,6 +174,34 @@ def read_source(path: Path) -> str:
 
 def _at(path: Path, line: int) -> tuple[str, int, int, str]:
     return (str(path), line, 1, "")
+
+
+def _line_in(error: BaseException, code: types.CodeType | None) -> int:
+    """The line of the module's own frame at which an exception left it."""
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code is code:
+            return trace.tb_lineno
+        trace = trace.tb_next
+    return 0
+
+
+def _statement_at(line: int, statements: Sequence[ast.stmt]) -> int:
+    """Index of the statement that a line belongs to."""
+    begun = [index for index, statement in enumerate(statements) if _first_line(statement) <= line]
+    return begun[-1] if begun else 0
+
+
+def _first_line(statement: ast.stmt) -> int:
+    decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
+    return min([statement.lineno, *(decorator.lineno for decorator in decorators)])
+
+
+def _is_plain(expression: ast.expr) -> bool:
+    """Tell whether an expression is made of numbers and texts only."""
+    allowed = (ast.Constant, ast.BinOp, ast.UnaryOp, ast.List, ast.Tuple, ast.operator,
+               ast.unaryop, ast.expr_context)  # fmt: skip
+    return all(isinstance(node, allowed) for node in ast.walk(expression))
 
 
 def _future_flags(tree: ast.Module) -> int:
