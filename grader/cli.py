@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-from cyclopts import App, Parameter
+from cyclopts import App, CycloptsError, Parameter, validators
 
 from grader import __version__
 from grader.batch import ClassRun, counts
@@ -43,7 +43,13 @@ def grade(
     *,
     out: Annotated[Path, Parameter(help="Results folder.")] = Path("results"),
     rubric: RubricOption = None,
-    jobs: Annotated[int | None, Parameter(help="Submissions at the same time.")] = None,
+    jobs: Annotated[
+        int | None,
+        Parameter(
+            validator=validators.Number(gte=1),
+            help="Submissions at the same time; default: one for each processor.",
+        ),
+    ] = None,
     fresh: Annotated[bool, Parameter(help="Examine unchanged submissions again.")] = False,
     as_json: JsonOption = False,
 ) -> int:
@@ -145,6 +151,15 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except GraderError as error:
         _say(f"grade: {error}")
         return error.exit_status
+    except OSError as error:
+        _say(
+            f"grade: {error.strerror or error}: {error.filename or 'a file'}\n"
+            "What is graded already is kept: mend this and run the same command again."
+        )
+        return ExitStatus.NEEDS_ATTENTION
+    except CycloptsError as error:
+        _say(f"grade: {error}\nSee: grade --help")
+        return ExitStatus.WRONG_USAGE
     except KeyboardInterrupt:
         _say("grade: interrupted. Run the same command again to go on.")
         return ExitStatus.INTERRUPTED

@@ -100,15 +100,15 @@ def expect_close(
 
 
 def expect_repeated(first: Tensor, second: Tensor, subject: str) -> None:
-    """Two answers to the same question in eval mode are equal, to the last bit.
+    """Two answers to the same question are equal, to the last bit.
 
     Raises:
         StudentFaultError: if they differ.
     """
     if not torch.equal(first, second):
         raise fail(
-            f"{subject} in eval mode is another one each time, for the same input. Dropout must "
-            "be an nn.Dropout layer, or be told self.training."
+            f"{subject} is another one each time, for the same input. Look for random numbers: "
+            "dropout, for instance, must do nothing in eval mode."
         )
 
 

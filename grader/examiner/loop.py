@@ -8,8 +8,10 @@ import os
 import selectors
 import signal
 import socket
+import time
 import traceback
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -22,6 +24,17 @@ from grader.sandbox.channel import Spawner
 from grader.sandbox.confinement import die_with_parent
 
 CHILD_FAILED = 71
+# The examination keeps to its own deadline; a child past this one is stuck.
+GRACE_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class Child:
+    """A running examination; `deadline` is a time of the monotonic clock."""
+
+    pid: int
+    student: str
+    deadline: float
 
 
 class ExaminerLoop:
@@ -41,7 +54,7 @@ class ExaminerLoop:
         self.command = command
         self.spawner = spawner
         self.waiting: list[Job] = []
-        self.children: dict[int, tuple[int, str]] = {}
+        self.children: dict[int, Child] = {}
         self.partial = b""
         self.open = True
         self.selector = selectors.DefaultSelector()
@@ -58,12 +71,23 @@ class ExaminerLoop:
         while self.open or self.waiting or self.children:
             while self.waiting and len(self.children) < self.setup.jobs:
                 self._fork(session, self.waiting.pop(0))
-            for key, _ in self.selector.select():
+            for key, _ in self.selector.select(self._seconds_to_next_deadline()):
                 if key.fileobj is self.command:
                     self._receive()
                 else:
                     self._collect(key.fd)
+            self._kill_overdue()
         return True
+
+    def _seconds_to_next_deadline(self) -> float | None:
+        deadlines = [child.deadline for child in self.children.values()]
+        return max(0.0, min(deadlines) - time.monotonic()) if deadlines else None
+
+    def _kill_overdue(self) -> None:
+        """End children that outlive every deadline of their own: a fault of the grader."""
+        for child in self.children.values():
+            if time.monotonic() > child.deadline:
+                os.kill(child.pid, signal.SIGKILL)
 
     def _receive(self) -> None:
         data = self.command.recv(1 << 16)
@@ -84,8 +108,8 @@ class ExaminerLoop:
         self.waiting.clear()
         with suppress(KeyError):
             self.selector.unregister(self.command)
-        for pid, _ in self.children.values():
-            os.kill(pid, signal.SIGKILL)
+        for child in self.children.values():
+            os.kill(child.pid, signal.SIGKILL)
 
     def _fork(self, session: pytest.Session, job: Job) -> None:
         parent = os.getpid()
@@ -93,15 +117,16 @@ class ExaminerLoop:
         if pid == 0:
             self._be_child(session, job, parent)
         descriptor = os.pidfd_open(pid)
-        self.children[descriptor] = (pid, job.student)
+        deadline = time.monotonic() + self.setup.submission_seconds + GRACE_SECONDS
+        self.children[descriptor] = Child(pid, job.student, deadline)
         self.selector.register(descriptor, selectors.EVENT_READ)
 
     def _collect(self, descriptor: int) -> None:
-        pid, student = self.children.pop(descriptor)
+        child = self.children.pop(descriptor)
         self.selector.unregister(descriptor)
         os.close(descriptor)
-        _, status = os.waitpid(pid, 0)
-        self._tell({"done": student, "status": os.waitstatus_to_exitcode(status)})
+        _, status = os.waitpid(child.pid, 0)
+        self._tell({"done": child.student, "status": os.waitstatus_to_exitcode(status)})
 
     def _tell(self, message: dict[str, object]) -> None:
         try:

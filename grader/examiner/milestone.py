@@ -190,7 +190,7 @@ class MilestoneUnderTest:
         self._chosen = candidate
         self._loaded = loaded
         if not self._is_own(candidate):
-            self.notes.append(f"{self.file} was not used; its names were found in {candidate}.")
+            self.notes.append(self._other_file_note(candidate))
         self.notes += [_skipped_note(fault_sentence) for fault_sentence in _sentences(loaded)]
 
     def _give_up(self, error: StudentFaultError | None, found: tuple[str, Loaded] | None) -> None:
@@ -204,6 +204,12 @@ class MilestoneUnderTest:
         else:
             self._refusal = no_file_error(self.file, self._candidates)
         raise self._refusal
+
+    def _other_file_note(self, candidate: str) -> str:
+        wanted = " or ".join(self._wanted)
+        if any(self._is_own(other) for other in self._candidates):
+            return f"{self.file} does not define {wanted}; {candidate} was graded in its place."
+        return f"There is no {self.file}; {candidate} was graded in its place."
 
     @property
     def own_file(self) -> bool:

@@ -5,21 +5,42 @@ import torch
 from torch import Tensor
 
 from grader.examiner.answers import Answer, fail
-from grader.examiner.checks import Draw, close, expect_close, expect_like, input_gradient
+from grader.examiner.checks import (
+    Draw,
+    close,
+    expect_close,
+    expect_like,
+    expect_repeated,
+    input_gradient,
+)
 from grader.examiner.student import Student
 from grader.lesson.mathematics import normalise
 
 FUNCTION = "layernorm_scratch"
 LOOKED_FOR = (FUNCTION,)
+RESULT = f"The result of {FUNCTION}"
 
 # PyTorch's own names for a normalisation, as functions and as nodes of the gradient graph.
 BUILT_INS = ("layer_norm", "group_norm", "batch_norm", "instance_norm", "rms_norm", "layernorm",
              "groupnorm", "batchnorm", "rmsnorm")  # fmt: skip
 
 
+def hint(student: Student, text: str) -> str:
+    """A hint for inputs that are special in one way, if ordinary inputs come out right.
+
+    Where those are wrong too the hint would point to the wrong place, and is left out.
+    """
+
+    def ordinary_is_right() -> bool:
+        x = Draw("ordinary").normal(3, 6, mean=0.5, std=1.5)
+        return close(student.call(FUNCTION, x).tensor, normalise(x))
+
+    return f" {text}" if student.once("ordinary", ordinary_is_right) else ""
+
+
 def expect_normalised(answer: Answer, x: Tensor, otherwise: str, eps: float = 1e-5) -> None:
     """The answer is LayerNorm of x over its last dimension."""
-    expect_close(answer.tensor, normalise(x, eps), f"The result of {FUNCTION}", otherwise)
+    expect_close(answer.tensor, normalise(x, eps), RESULT, otherwise)
 
 
 def test_prediction(student: Student) -> None:
@@ -46,8 +67,7 @@ def test_matches_shape(student: Student, draw: Draw, shape: tuple[int, ...]) -> 
     expect_normalised(
         student.call(FUNCTION, x),
         x,
-        f"With an input of {len(shape)} dimension(s), the values differ from nn.LayerNorm. Mean "
-        "and variance belong to one token: they are taken over its d features. See slide 5.",
+        f"For a {len(shape)}-D input the values differ from nn.LayerNorm. See slides 5 and 10.",
     )
 
 
@@ -57,7 +77,7 @@ def test_matches_float64(student: Student, draw: Draw) -> None:
     expect_normalised(
         student.call(FUNCTION, x),
         x,
-        "With a float64 input the values differ from nn.LayerNorm. See slide 5.",
+        "For a float64 input the values differ from nn.LayerNorm. See slides 5 and 10.",
     )
 
 
@@ -68,46 +88,45 @@ def test_matches_other_sizes(student: Student, draw: Draw) -> None:
         expect_normalised(
             answer,
             x,
-            "The values differ from nn.LayerNorm for some numbers of tokens and features. See "
-            "slide 5.",
+            "For some numbers of tokens and features the values differ from nn.LayerNorm. See "
+            "slides 5 and 10.",
         )
 
 
 def test_sound_large_mean(student: Student, draw: Draw) -> None:
     """A mean a thousand times the deviation does not drown the result in rounding."""
     x = draw.normal(4, 16, mean=1000.0)
+    actual = student.call(FUNCTION, x).tensor
     expected = normalise(x.double()).float()
-    expect_close(
-        student.call(FUNCTION, x).tensor,
-        expected,
-        f"The result of {FUNCTION}",
-        "With a large mean the values differ from nn.LayerNorm. Subtract the mean before you "
-        "square: a difference of two large squares loses its digits.",
-        magnification=1000.0,
-    )
+    expect_like(actual, expected, RESULT)
+    if not close(actual, expected, magnification=1000.0):
+        cause = "A frequent cause: the difference of two large squares loses its digits."
+        raise fail(f"For a large mean the values differ from nn.LayerNorm.{hint(student, cause)}")
 
 
 def test_sound_tiny_variance(student: Student, draw: Draw) -> None:
     """With a variance as small as eps, eps stands inside the root."""
     x = draw.normal(4, 8, std=3e-3)
-    expect_normalised(
-        student.call(FUNCTION, x),
-        x,
-        "With a very small variance the values differ from nn.LayerNorm. Check where eps is "
-        "added in the formula of slide 5.",
-    )
+    actual = student.call(FUNCTION, x).tensor
+    expect_like(actual, x, RESULT)
+    if not close(actual, normalise(x)):
+        cause = "Check where eps is added in the formula of slide 5."
+        raise fail(
+            f"For a very small variance the values differ from nn.LayerNorm.{hint(student, cause)}"
+        )
 
 
 def test_sound_other_eps(student: Student, draw: Draw) -> None:
     """The argument eps is used, also when it is large."""
     x = draw.normal(4, 8)
-    expect_normalised(
-        student.call(FUNCTION, x, eps=0.5),
-        x,
-        "With another eps the values differ from nn.LayerNorm with that eps. Check that eps is "
-        "used, and where it is added.",
-        eps=0.5,
-    )
+    actual = student.call(FUNCTION, x, eps=0.5).tensor
+    expect_like(actual, x, RESULT)
+    if not close(actual, normalise(x, eps=0.5)):
+        cause = "Check that the argument eps is used, and where it is added."
+        raise fail(
+            f"With another eps the values differ from nn.LayerNorm with that eps."
+            f"{hint(student, cause)}"
+        )
 
 
 def test_sound_constant_rows(student: Student) -> None:
@@ -116,7 +135,7 @@ def test_sound_constant_rows(student: Student) -> None:
     expect_close(
         student.call(FUNCTION, x).tensor,
         torch.zeros_like(x),
-        f"The result of {FUNCTION} for tokens whose features are all equal",
+        f"{RESULT} for tokens whose features are all equal",
         "A token whose features are all equal must become zeros.",
     )
 
@@ -126,9 +145,11 @@ def test_independent_tokens(student: Student, draw: Draw) -> None:
     x = draw.normal(2, 4, 8)
     changed = x.clone()
     changed[:, 1:] = draw.normal(2, 3, 8, mean=5.0, std=4.0)
-    before, after = (answer.tensor for answer in student.call_each(FUNCTION, x, changed))
-    expect_like(before, x, f"The result of {FUNCTION}")
-    expect_like(after, x, f"The result of {FUNCTION}")
+    answers = student.call_each(FUNCTION, x, changed, x)
+    before, after, again = (answer.tensor for answer in answers)
+    expect_like(before, x, RESULT)
+    expect_repeated(before, again, RESULT)
+    expect_like(after, x, RESULT)
     if not close(after[:, :1], before[:, :1]):
         raise fail(
             "The result of one token changes when other tokens of the sequence change. Each "
@@ -141,13 +162,15 @@ def test_independent_sequences(student: Student, draw: Draw) -> None:
     x = draw.normal(3, 4, 8)
     changed = x.clone()
     changed[1:] = draw.normal(2, 4, 8, mean=-5.0, std=4.0)
-    before, after = (answer.tensor for answer in student.call_each(FUNCTION, x, changed))
-    expect_like(before, x, f"The result of {FUNCTION}")
-    expect_like(after, x, f"The result of {FUNCTION}")
+    answers = student.call_each(FUNCTION, x, changed, x)
+    before, after, again = (answer.tensor for answer in answers)
+    expect_like(before, x, RESULT)
+    expect_repeated(before, again, RESULT)
+    expect_like(after, x, RESULT)
     if not close(after[:1], before[:1]):
         raise fail(
-            "The result of one sequence changes when other sequences of the batch change. That "
-            "is BatchNorm, not LayerNorm. See slide 7."
+            "The result of one sequence changes when other sequences of the batch change. Each "
+            "token must be normalised on its own. See slides 7 and 12 to 14."
         )
 
 
@@ -165,26 +188,24 @@ def call_with_gradient(student: Student) -> tuple[Tensor, Tensor, Answer]:
 def test_gradients_of_input(student: Student) -> None:
     """The gradient with respect to the input is that of LayerNorm."""
     x, upstream, answer = call_with_gradient(student)
-    expect_like(answer.tensor, x, f"The result of {FUNCTION}")
+    expect_like(answer.tensor, x, RESULT)
     if 0 not in answer.input_gradients:
         raise fail(
             "No gradient reaches the input. Something cuts it: detach, .data, torch.no_grad, "
             "NumPy, or a new tensor made from numbers."
         )
-    expect_close(
-        answer.input_gradients[0],
-        input_gradient(normalise, x, upstream),
-        "The gradient of the input",
-        "The gradient differs from that of nn.LayerNorm. Mean and variance depend on x too: "
-        "gradients must flow through them.",
-    )
+    gradient = answer.input_gradients[0]
+    expect_like(gradient, x, "The gradient of the input")
+    if not close(gradient, input_gradient(normalise, x, upstream)):
+        cause = "Mean and variance depend on x too: gradients must flow through them."
+        raise fail(f"The gradient differs from that of nn.LayerNorm.{hint(student, cause)}")
 
 
 def test_input_unchanged(student: Student, draw: Draw) -> None:
     """The input holds the same values after the call."""
     x = draw.normal(3, 8, mean=1.0)
     answer = student.call(FUNCTION, x)
-    expect_like(answer.tensor, x, f"The result of {FUNCTION}")
+    expect_like(answer.tensor, x, RESULT)
     if not close(answer.inputs_after[0], x):
         raise fail(
             "The function changes its input. Operations such as -= or sub_ write into x. Make a "
@@ -195,7 +216,7 @@ def test_input_unchanged(student: Student, draw: Draw) -> None:
 def test_built_by_hand(student: Student) -> None:
     """No built-in normalisation takes part."""
     x, _, answer = call_with_gradient(student)
-    expect_like(answer.tensor, x, f"The result of {FUNCTION}")
+    expect_like(answer.tensor, x, RESULT)
     used = [
         name for name in answer.operators if any(built_in in name.lower() for built_in in BUILT_INS)
     ]
