@@ -34,7 +34,7 @@ def main() -> int:
     """Examine one submission and leave a JSON report."""
     folder, report = Path(sys.argv[1]).resolve(), sys.argv[2]
     rubric = load_rubric(default_rubric())
-    setup = setup_of(rubric, jobs=1)
+    setup = setup_of(rubric, jobs=1, walls=())
     candidates = single_submission(folder, rubric).candidates
     examination = Examination(setup, candidates, folder, spawner=None)
     plugins = [plugin, InProcessSubmission(examination)]

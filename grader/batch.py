@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import importlib.metadata
 import json
-import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -21,10 +20,12 @@ from grader.report.feedback import feedback_markdown
 from grader.report.gradebook import gradebook_csv
 from grader.results import Results, digest_of, write_atomically
 from grader.rubric import Rubric, check_tests_counted
+from grader.sandbox.policy import FILE_WALLS
 from grader.scoring import score, unscored
 
 # Students whose files are staged ahead of the examiner, beyond those in progress.
 AHEAD = 2
+TRUSTED_REMARK = "Graded without a wall around the file system (--trust-submissions)."
 
 
 @dataclass
@@ -36,6 +37,7 @@ class ClassRun:
         rubric_path: its file, for messages.
         results: where to write.
         jobs: submissions examined at the same time.
+        walls: the walls around each worker.
         fresh: examine all of them again.
         on_card: called with each scorecard as soon as it is written, and whether it is new.
     """
@@ -44,6 +46,7 @@ class ClassRun:
     rubric_path: Path
     results: Results
     jobs: int
+    walls: tuple[str, ...]
     fresh: bool = False
     on_card: Callable[[Scorecard, bool], None] = lambda card, new: None
     cards: dict[str, Scorecard] = field(default_factory=dict)
@@ -63,7 +66,7 @@ class ClassRun:
             ResultsError: if the results folder cannot be written.
             NurseryError: if the nursery dies; what was graded before is on disk.
         """
-        nursery.configure(setup_of(self.rubric, self.jobs))
+        nursery.configure(setup_of(self.rubric, self.jobs, self.walls))
         suites = suite_digest(self.rubric)
         pending: deque[tuple[Submission, list[tuple[str, bytes]], str]] = deque()
         unchanged = []
@@ -142,19 +145,23 @@ class ClassRun:
             return unscored(submission.student, self.rubric, error.problem)
 
     def _write_summary(self, submissions: Sequence[Submission], cards: list[Scorecard]) -> None:
-        write_atomically(self.results.gradebook, gradebook_csv(submissions, cards, self.rubric))
+        trusted = not set(FILE_WALLS) & set(self.walls)
+        remark = TRUSTED_REMARK if trusted else ""
+        gradebook = gradebook_csv(submissions, cards, self.rubric, remark)
+        write_atomically(self.results.gradebook, gradebook)
         run = {
             "format": 1,
             "grader": __version__,
             "torch": torch_version(),
             "rubric": rubric_digest(self.rubric),
-            "isolation": isolation(),
+            "isolation": ["own process", *self.walls, "deadlines"],
+            "trusted": trusted,
             "counts": counts(cards),
         }
         write_atomically(self.results.run, json.dumps(run, indent=2) + "\n")
 
 
-def setup_of(rubric: Rubric, jobs: int) -> Setup:
+def setup_of(rubric: Rubric, jobs: int, walls: tuple[str, ...]) -> Setup:
     """What the nursery has to know of a rubric."""
     return Setup(
         root=str(rubric.suite_folder.resolve()),
@@ -167,6 +174,7 @@ def setup_of(rubric: Rubric, jobs: int) -> Setup:
         memory_mb=rubric.limits.memory_mb,
         output_kb=rubric.limits.output_kb,
         jobs=jobs,
+        walls=walls,
     )
 
 
@@ -201,12 +209,6 @@ def rubric_digest(rubric: Rubric) -> str:
 def torch_version() -> str:
     """Version of the installed torch, without importing it."""
     return importlib.metadata.version("torch")
-
-
-def isolation() -> list[str]:
-    """The walls that stand around student code in this run."""
-    walls = ["own process", "resource limits", "no new privileges", "deadlines"]
-    return ["own uid", *walls] if os.geteuid() == 0 else walls
 
 
 def counts(cards: Sequence[Scorecard]) -> dict[str, int]:

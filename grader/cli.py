@@ -14,7 +14,8 @@ from cyclopts import App, CycloptsError, Parameter, validators
 
 from grader import __version__
 from grader.batch import ClassRun, counts
-from grader.errors import AssignmentError, ExitStatus, GraderError
+from grader.doctor import doctor_table, doctor_verdict, probe_walls
+from grader.errors import AssignmentError, ContainmentError, ExitStatus, GraderError
 from grader.examiner.client import Nursery
 from grader.intake.layouts import find_submissions, single_submission
 from grader.lint import lint_problems
@@ -22,6 +23,8 @@ from grader.model import Scorecard
 from grader.report.console import ClassProgress, class_table, console, feedback_text
 from grader.results import Results
 from grader.rubric import Rubric, load_rubric
+from grader.sandbox.confinement import available_walls
+from grader.sandbox.policy import FILE_WALLS
 
 app = App(
     name="grade",
@@ -51,9 +54,13 @@ def grade(
         ),
     ] = None,
     fresh: Annotated[bool, Parameter(help="Examine unchanged submissions again.")] = False,
+    trust_submissions: Annotated[
+        bool, Parameter(help="Go on where nothing keeps student code from your files.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> int:
     """Grade a folder of submissions.  Goes on where an earlier run has stopped."""
+    walls = walls_to_use(trust_submissions)
     rubric_path = rubric or default_rubric()
     with Nursery() as nursery:
         loaded = load_rubric(rubric_path)
@@ -65,6 +72,7 @@ def grade(
                 rubric_path,
                 Results(out),
                 jobs or available_cpus(),
+                walls,
                 fresh,
                 on_card=lambda card, new: progress.advance(),
             )
@@ -90,7 +98,7 @@ def check(
         rubric_path = rubric or default_rubric()
         loaded = load_rubric(rubric_path)
         submission = single_submission(path, loaded)
-        run = ClassRun(loaded, rubric_path, Results(Path(folder)), jobs=1)
+        run = ClassRun(loaded, rubric_path, Results(Path(folder)), 1, available_walls())
         (card,) = run.grade(nursery, [submission])
     if as_json:
         _print_json(card.model_dump(mode="json"))
@@ -111,7 +119,9 @@ def lint(*, rubric: RubricOption = None) -> int:
             single_submission(loaded.root / name, loaded).model_copy(update={"student": name})
             for name in (loaded.stubs, loaded.solutions)
         ]
-        run = ClassRun(loaded, rubric_path, Results(Path(folder)), jobs=available_cpus())
+        run = ClassRun(
+            loaded, rubric_path, Results(Path(folder)), available_cpus(), available_walls()
+        )
         stubs, solutions = run.grade(nursery, subjects)
     problems = lint_problems(stubs, solutions)
     if problems:
@@ -124,6 +134,35 @@ def lint(*, rubric: RubricOption = None) -> int:
     out.print(f"Stubs earn 0 of {stubs.max_score:g} points, solutions {solutions.score:g}.")
     out.print("Every hidden test is counted by one criterion.")
     return ExitStatus.DONE
+
+
+@app.command
+def doctor(*, as_json: JsonOption = False) -> int:
+    """Try every wall around student code on this machine, and say what stands."""
+    probes = probe_walls()
+    if as_json:
+        _print_json([probe.model_dump() for probe in probes])
+    else:
+        console(sys.stdout).print(doctor_table(probes))
+        console(sys.stdout).print(doctor_verdict(probes), markup=False)
+    return ExitStatus.DONE if all(probe.stands for probe in probes) else ExitStatus.NEEDS_ATTENTION
+
+
+def walls_to_use(trust: bool) -> tuple[str, ...]:
+    """The walls that this machine can give.
+
+    Raises:
+        ContainmentError: if none of them keeps files out of reach and that was not accepted.
+    """
+    walls = available_walls()
+    if set(FILE_WALLS) & set(walls) or trust:
+        return walls
+    raise ContainmentError(
+        "Nothing on this machine keeps student code from reading and changing your files: there "
+        "is no Landlock, and without root no other user to run it as.",
+        "Either grade in a container or as root, or accept it with --trust-submissions. "
+        "`grade doctor` shows every wall.",
+    )
 
 
 def default_rubric() -> Path:

@@ -73,6 +73,10 @@ class AssignmentError(GraderError):
     exit_status = ExitStatus.NEEDS_ATTENTION
 
 
+class ContainmentError(GraderError):
+    """This machine can give no wall around the file system."""
+
+
 class NurseryError(GraderError):
     """The nursery did not start, or ended before its work was done."""
 

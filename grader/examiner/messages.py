@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict
 
+from grader.sandbox.policy import ALL_WALLS
+
 
 class _Message(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -26,6 +28,7 @@ class Setup(_Message):
         output_kb: how much of a submission's prints to keep.
         jobs: submissions examined at the same time.
         cold: start workers as new processes instead of forking them.
+        walls: the walls around each worker.
     """
 
     root: str
@@ -37,6 +40,7 @@ class Setup(_Message):
     output_kb: int
     jobs: int
     cold: bool = False
+    walls: tuple[str, ...] = ALL_WALLS
 
 
 class Job(_Message):

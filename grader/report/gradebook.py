@@ -14,9 +14,19 @@ FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def gradebook_csv(
-    submissions: Sequence[Submission], cards: Sequence[Scorecard], rubric: Rubric
+    submissions: Sequence[Submission],
+    cards: Sequence[Scorecard],
+    rubric: Rubric,
+    remark: str = "",
 ) -> str:
-    """The gradebook.  A submission that needs attention has no score in it."""
+    """The gradebook.  A submission that needs attention has no score in it.
+
+    Args:
+        submissions: the class.
+        cards: their scorecards, in the same order.
+        rubric: names the milestones.
+        remark: what is to be noted for every student.
+    """
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     milestones = [milestone.id for milestone in rubric.milestones]
@@ -25,15 +35,19 @@ def gradebook_csv(
          "misconceptions", "submission", "notes"]
     )  # fmt: skip
     for submission, card in zip(submissions, cards, strict=True):
-        writer.writerow([spreadsheet_safe(cell) for cell in _row(submission, card, milestones)])
+        writer.writerow(
+            [spreadsheet_safe(cell) for cell in _row(submission, card, milestones, remark)]
+        )
     return stream.getvalue()
 
 
-def _row(submission: Submission, card: Scorecard, milestones: Sequence[str]) -> list[str]:
+def _row(
+    submission: Submission, card: Scorecard, milestones: Sequence[str], remark: str
+) -> list[str]:
     scored = {milestone.id: milestone for milestone in card.milestones}
     graded = card.score is not None
     columns = [points(scored[m].score) if graded and m in scored else "" for m in milestones]
-    notes = [card.problem, *card.notes, *(n for m in card.milestones for n in m.notes)]
+    notes = [remark, card.problem, *card.notes, *(n for m in card.milestones for n in m.notes)]
     return [
         card.student,
         submission.name,

@@ -6,11 +6,25 @@ import ctypes
 import os
 import resource
 import signal
+import stat
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from grader.sandbox.policy import ENVIRONMENT, MEGABYTE, WorkerPolicy
+from grader.sandbox import landlock, seccomp
+from grader.sandbox.policy import (
+    ALL_WALLS,
+    DEVICES,
+    ENVIRONMENT,
+    ENVIRONMENT_WALL,
+    LANDLOCK,
+    LIMITS,
+    MEGABYTE,
+    NO_NEW_PRIVILEGES,
+    SECCOMP,
+    UID,
+    WorkerPolicy,
+)
 
 # linux/prctl.h
 PR_SET_PDEATHSIG = 1
@@ -18,31 +32,75 @@ PR_SET_DUMPABLE = 4
 PR_SET_NO_NEW_PRIVS = 38
 
 
-def confine(policy: WorkerPolicy, uid: int | None, scratch: Path) -> None:
+def confine(policy: WorkerPolicy, uid: int | None, scratch: Path, libraries: Sequence[int]) -> None:
     """Give up every right that student code does not need.  There is no way back.
 
     Args:
-        policy: the limits.
+        policy: the limits, and which walls to put up.
         uid: user and group to become; `None` keeps the present user.
         scratch: the only folder that the worker may write to; becomes HOME and the
             working directory.
+        libraries: descriptors of files and folders that may be read.
 
     Raises:
         OSError: if a wall cannot be put up; the worker must not go on then.
     """
-    set_limits(policy, own_uid=uid is not None)
+    walls = policy.walls
+    rules = open_rules(policy.folder, scratch, libraries) if LANDLOCK in walls else []
+    if LIMITS in walls:
+        set_limits(policy, own_uid=uid is not None)
     if uid is not None:
         os.setgroups([])
         os.setgid(uid)
         os.setuid(uid)
     if sys.platform == "linux":
         _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if NO_NEW_PRIVILEGES in walls:
         _prctl(PR_SET_DUMPABLE, 0)
         _prctl(PR_SET_NO_NEW_PRIVS, 1)
-    os.environ.clear()
-    os.environ.update(ENVIRONMENT, HOME=str(scratch), TMPDIR=str(scratch))
+    if ENVIRONMENT_WALL in walls:
+        os.environ.clear()
+        os.environ.update(ENVIRONMENT)
+    os.environ.update(HOME=str(scratch), TMPDIR=str(scratch))
     os.umask(0o077)
     os.chdir(scratch)
+    if LANDLOCK in walls:
+        landlock.restrict(rules, landlock.abi_version())
+    if SECCOMP in walls:
+        seccomp.install_filter()
+
+
+def open_rules(
+    folder: str, scratch: Path, libraries: Sequence[int]
+) -> list[tuple[int, landlock.Access]]:
+    """What the worker may still reach: libraries and its own files to read, scratch to write."""
+    rules = [(descriptor, _reading(descriptor)) for descriptor in libraries]
+    rules.append((os.open(folder, os.O_PATH), landlock.READ))
+    rules.append((os.open(scratch, os.O_PATH), landlock.WRITE))
+    writing = landlock.Access.READ_FILE | landlock.Access.WRITE_FILE
+    rules += [(os.open(path, os.O_PATH), writing) for path in DEVICES if os.path.exists(path)]  # noqa: PTH110
+    return rules
+
+
+def _reading(descriptor: int) -> landlock.Access:
+    """Rights on a library: a single file cannot be listed."""
+    if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+        return landlock.READ_AND_MAP
+    return landlock.READ_AND_MAP & landlock.ON_FILES
+
+
+def available_walls() -> tuple[str, ...]:
+    """The walls that this machine can give, by asking the kernel; nothing is put up."""
+    missing = set()
+    if os.geteuid() != 0:
+        missing.add(UID)
+    if sys.platform != "linux":
+        missing |= {NO_NEW_PRIVILEGES, LANDLOCK, SECCOMP}
+    elif landlock.abi_version() < 1:
+        missing.add(LANDLOCK)
+    if SECCOMP not in missing and not seccomp.supported():
+        missing.add(SECCOMP)
+    return tuple(wall for wall in ALL_WALLS if wall not in missing)
 
 
 def set_limits(policy: WorkerPolicy, own_uid: bool) -> None:

@@ -1,4 +1,4 @@
-"""Keeps the interpreter's libraries readable after the uid is dropped.
+"""Which libraries a worker may read, and how it reaches them after its uid was dropped.
 
 An interpreter in a private home (`/root`, mode 0700) cannot be reached any more by another
 uid, and every import of a module not loaded yet would fail: a fault of the machine that would
@@ -8,29 +8,83 @@ look like the student's.  A directory that was opened before is still reachable 
 
 from __future__ import annotations
 
+import importlib.machinery
 import os
 import sys
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
+
+from grader.sandbox.policy import SYSTEM_PATHS
 
 
-def open_libraries() -> tuple[int, ...]:
-    """Make `sys.path` and the paths of loaded packages usable for any uid.
+class Libraries(NamedTuple):
+    """Descriptors of libraries, opened before any right is given up.
 
-    Returns:
-        Descriptors that have to stay open; none where all of it was readable anyway.
+    Attributes:
+        reached: folders that `sys.path` names by descriptor; they stay open.
+        readable: files and folders that may be read.
     """
+
+    reached: tuple[int, ...]
+    readable: tuple[int, ...]
+
+
+def open_libraries() -> Libraries:
+    """Open what workers may read, and make `sys.path` and loaded packages usable for any uid."""
+    roots = [entry for entry in sys.path if os.path.isdir(entry)]  # noqa: PTH112
+    readable = tuple(os.open(path, os.O_PATH) for path in readable_paths(roots, hidden_paths()))
     moved: dict[str, str] = {}
-    descriptors = []
-    for entry in sys.path:
-        if os.path.isdir(entry) and not _reachable(Path(entry)):  # noqa: PTH112
+    reached = []
+    for entry in roots:
+        if not _reachable(Path(entry)):
             descriptor = os.open(entry, os.O_PATH | os.O_DIRECTORY)
-            descriptors.append(descriptor)
+            reached.append(descriptor)
             moved[entry] = f"/proc/self/fd/{descriptor}"
     if moved:
         sys.path[:] = [moved.get(entry, entry) for entry in sys.path]
         _rewrite_packages(moved)
-        sys.path_importer_cache.clear()
-    return tuple(descriptors)
+    _fill_finders()
+    return Libraries(tuple(reached), readable)
+
+
+def hidden_paths() -> tuple[Path, ...]:
+    """What no worker may read although it may lie among the libraries: the grader itself.
+
+    The package brings hidden tests, rubric and solutions; in a checkout they lie beside it.
+    """
+    package = Path(__file__).resolve().parents[1]
+    return (package.parent,) if (package.parent / "rubric.yaml").is_file() else (package,)
+
+
+def readable_paths(roots: Iterable[str], hidden: Sequence[Path]) -> list[Path]:
+    """Files and folders below the roots and of the system, with everything hidden left out.
+
+    A folder that holds something hidden is replaced by what else it holds.
+    """
+    found: dict[Path, None] = {}
+    for root in (*roots, *SYSTEM_PATHS):
+        path = Path(root).resolve()
+        if path.exists():
+            found |= dict.fromkeys(_without(path, hidden))
+    return [path for path in found if not any(parent in found for parent in path.parents)]
+
+
+def _without(path: Path, hidden: Sequence[Path]) -> Iterator[Path]:
+    if any(secret == path or secret in path.parents for secret in hidden):
+        return
+    if not any(path in secret.parents for secret in hidden):
+        yield path
+        return
+    for child in sorted(path.iterdir()):
+        if not child.is_symlink():
+            yield from _without(child, hidden)
+
+
+def _fill_finders() -> None:
+    """Have Python list its import folders now; later nobody may list one in part hidden."""
+    sys.path_importer_cache.clear()
+    importlib.machinery.PathFinder.find_spec("no_module_has_this_name")
 
 
 def _reachable(path: Path) -> bool:

@@ -15,6 +15,39 @@ UID_COUNT = 512
 
 MEGABYTE = 1 << 20
 
+# The walls around student code, in the order in which they are put up.  The separate process
+# and the deadlines from outside come on top of them and cannot be taken away.
+DESCRIPTORS = "descriptors"
+ENVIRONMENT_WALL = "environment"
+LIMITS = "limits"
+UID = "uid"
+NO_NEW_PRIVILEGES = "no-new-privs"
+LANDLOCK = "landlock"
+SECCOMP = "seccomp"
+ALL_WALLS = (DESCRIPTORS, ENVIRONMENT_WALL, LIMITS, UID, NO_NEW_PRIVILEGES, LANDLOCK, SECCOMP)
+# Either of these keeps files out of reach; without both, nothing does.
+FILE_WALLS = (UID, LANDLOCK)
+
+# Files and folders of the system that libraries read when they are imported late.  What does
+# not exist is passed over.
+SYSTEM_PATHS = (
+    "/usr/lib",
+    "/usr/lib64",
+    "/usr/local/lib",
+    "/lib",
+    "/lib64",
+    "/etc/ld.so.cache",
+    "/etc/localtime",
+    "/usr/share/zoneinfo",
+    "/proc/cpuinfo",
+    "/proc/meminfo",
+    "/sys/devices/system/cpu",
+)
+# Devices that may be read and written.
+DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+# Folders that everybody may write to: swept after a worker that Landlock did not hold.
+SHARED_FOLDERS = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108
+
 # The only environment that student code sees.  HOME and TMPDIR are added: its scratch folder.
 ENVIRONMENT = {
     "PATH": "/usr/bin:/bin",
@@ -37,6 +70,8 @@ class WorkerPolicy:
         file_mb: size of the largest file it may write.
         processes: processes and threads of its uid, where it has a uid of its own.
         open_files: descriptors it may hold.
+        walls: the walls to put up.  All of them, but for tests that prove one by leaving it out
+            and for machines that cannot give one.
     """
 
     folder: str
@@ -45,6 +80,12 @@ class WorkerPolicy:
     file_mb: int = 16
     processes: int = 64
     open_files: int = 256
+    walls: tuple[str, ...] = ALL_WALLS
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> WorkerPolicy:
+        """The policy that `as_json` wrote."""
+        return cls(**{**data, "walls": tuple(data["walls"])})
 
     def as_json(self) -> dict[str, Any]:
         """The policy as a JSON object."""

@@ -24,7 +24,15 @@ from pathlib import Path
 from typing import NoReturn
 
 from grader.sandbox import worker
-from grader.sandbox.policy import FIRST_UID, UID_COUNT, WorkerPolicy
+from grader.sandbox.libraries import Libraries
+from grader.sandbox.policy import (
+    FIRST_UID,
+    LANDLOCK,
+    SHARED_FOLDERS,
+    UID,
+    UID_COUNT,
+    WorkerPolicy,
+)
 
 REQUEST_BYTES = 16_384
 REQUEST_DESCRIPTORS = 3
@@ -39,6 +47,7 @@ class RunningWorker:
     control: socket.socket
     pidfd: int
     scratch: Path
+    sweep_files: bool
 
 
 class SandboxServer:
@@ -46,12 +55,12 @@ class SandboxServer:
 
     Args:
         requests: packet socket on which requests arrive.
-        keep: descriptors that workers keep open.
+        libraries: descriptors of what workers may read.
     """
 
-    def __init__(self, requests: socket.socket, keep: tuple[int, ...]) -> None:
+    def __init__(self, requests: socket.socket, libraries: Libraries) -> None:
         self.requests = requests
-        self.keep = keep
+        self.libraries = libraries
         self.root = Path(tempfile.mkdtemp(prefix="grade-scratch-"))
         self.root.chmod(stat.S_IRWXU | stat.S_IXGRP | stat.S_IXOTH)
         self.selector = selectors.DefaultSelector()
@@ -82,22 +91,23 @@ class SandboxServer:
         for _, _, content in ancillary:
             descriptors.frombytes(content)
         channel, output, control = descriptors
-        policy = WorkerPolicy(**json.loads(data))
+        policy = WorkerPolicy.from_json(json.loads(data))
         self._start(policy, channel, output, socket.socket(fileno=control))
 
     def _start(
         self, policy: WorkerPolicy, channel: int, output: int, control: socket.socket
     ) -> None:
-        uid = self._free_uid()
+        uid = self._free_uid() if UID in policy.walls else None
         scratch = Path(tempfile.mkdtemp(dir=self.root))
         if uid is not None:
             os.chown(scratch, uid, uid)
         pid = os.fork()
         if pid == 0:
-            worker.serve(channel, output, policy, uid, scratch, self.keep)
+            worker.serve(channel, output, policy, uid, scratch, self.libraries)
         os.close(channel)
         os.close(output)
-        running = RunningWorker(pid, uid, control, os.pidfd_open(pid), scratch)
+        sweep = uid is not None and LANDLOCK not in policy.walls
+        running = RunningWorker(pid, uid, control, os.pidfd_open(pid), scratch, sweep)
         self.running[pid] = running
         self.selector.register(control, selectors.EVENT_READ, lambda: self._end(running))
         self.selector.register(running.pidfd, selectors.EVENT_READ, lambda: self._end(running))
@@ -116,6 +126,8 @@ class SandboxServer:
         _, status = os.waitpid(running.pid, 0)
         if running.uid is not None:
             kill_everything_of(running.uid)
+            if running.sweep_files:
+                remove_files_of(running.uid)
         with suppress(OSError):
             running.control.send(json.dumps({"status": os.waitstatus_to_exitcode(status)}).encode())
         self.selector.unregister(running.control)
@@ -139,6 +151,23 @@ def kill_everything_of(uid: int) -> None:
                 if entry.name.isdigit() and entry.stat().st_uid == uid and _alive(entry.name):
                     os.kill(int(entry.name), signal.SIGKILL)
                     found = True
+
+
+def remove_files_of(uid: int) -> None:
+    """Remove what a uid has left in the folders that everybody may write to."""
+    for folder in SHARED_FOLDERS:
+        with suppress(OSError):
+            for entry in os.scandir(folder):
+                if entry.stat(follow_symlinks=False).st_uid == uid:
+                    _remove(Path(entry.path))
+
+
+def _remove(path: Path) -> None:
+    with suppress(OSError):
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink()
 
 
 def _alive(pid: str) -> bool:

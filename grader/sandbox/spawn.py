@@ -15,7 +15,7 @@ from pathlib import Path
 from grader.errors import WorkerStartError
 from grader.sandbox.channel import START_SECONDS, Worker
 from grader.sandbox.output import KeptOutput
-from grader.sandbox.policy import ENVIRONMENT, FIRST_UID, WorkerPolicy
+from grader.sandbox.policy import ENVIRONMENT, FIRST_UID, UID, WorkerPolicy
 
 
 class WarmSpawner:
@@ -85,7 +85,7 @@ class ColdSpawner:
         channel, channel_there = socket.socketpair()
         output, output_there = socket.socketpair()
         scratch = Path(tempfile.mkdtemp(prefix="grade-scratch-"))
-        uid = FIRST_UID if os.geteuid() == 0 else None
+        uid = FIRST_UID if os.geteuid() == 0 and UID in policy.walls else None
         if uid is not None:
             os.chown(scratch, uid, uid)
         start = {

@@ -17,8 +17,8 @@ from typing import NoReturn
 
 from grader.errors import RefusedTensorError
 from grader.sandbox.confinement import close_descriptors, confine
-from grader.sandbox.libraries import open_libraries
-from grader.sandbox.policy import WorkerPolicy
+from grader.sandbox.libraries import Libraries, open_libraries
+from grader.sandbox.policy import DESCRIPTORS, WorkerPolicy
 from grader.sandbox.runtime import Runtime
 from grader.sandbox.tensors import pack, unpack
 from grader.sandbox.wire import PREFIX, decode_header, decode_prefix, encode_frame
@@ -35,7 +35,7 @@ def serve(
     policy: WorkerPolicy,
     uid: int | None,
     scratch: Path,
-    keep: tuple[int, ...] = (),
+    libraries: Libraries,
 ) -> NoReturn:
     """Become a worker: never returns.
 
@@ -45,14 +45,15 @@ def serve(
         policy: limits.
         uid: user to become, or `None`.
         scratch: its own empty folder.
-        keep: further descriptors that stay open.
+        libraries: descriptors of what it may read.
     """
     try:
         _redirect_streams(output)
-        close_descriptors({channel, *keep})
         connection = socket.socket(fileno=channel)
         connection.setblocking(True)
-        confine(policy, uid, scratch)
+        confine(policy, uid, scratch, libraries.readable)
+        if DESCRIPTORS in policy.walls:
+            close_descriptors({channel, *libraries.reached})
     except BaseException as error:
         os.write(2, f"the worker could not confine itself: {error}\n".encode())
         os._exit(NOT_CONFINED)
@@ -111,7 +112,7 @@ def main() -> NoReturn:
     serve(
         start["channel"],
         start["output"],
-        WorkerPolicy(**start["policy"]),
+        WorkerPolicy.from_json(start["policy"]),
         start["uid"],
         Path(start["scratch"]),
         libraries,

@@ -1,0 +1,173 @@
+"""Which walls stand on this machine: each is put up in a child of its own, and run against."""
+
+from __future__ import annotations
+
+import os
+import resource
+import socket
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from rich.table import Table
+from rich.text import Text
+
+from grader.model import Frozen
+from grader.sandbox import landlock
+from grader.sandbox.confinement import close_descriptors, confine
+from grader.sandbox.policy import (
+    DESCRIPTORS,
+    ENVIRONMENT_WALL,
+    FILE_WALLS,
+    FIRST_UID,
+    LANDLOCK,
+    LIMITS,
+    NO_NEW_PRIVILEGES,
+    SECCOMP,
+    UID,
+    WorkerPolicy,
+)
+
+STANDS, FELL, NOT_BUILT = 0, 1, 2
+SECRET = "GRADE_DOCTOR_SECRET"  # noqa: S105
+
+MEANING = {
+    DESCRIPTORS: "no open file or socket of the grader is within reach",
+    ENVIRONMENT_WALL: "no variable of yours is seen",
+    LIMITS: "memory, file size and processor time are bounded",
+    UID: "it runs as a user of its own and cannot touch other processes or your files",
+    NO_NEW_PRIVILEGES: "no program can give rights back",
+    LANDLOCK: "it reads only the libraries and its own files, writes only its scratch",
+    SECCOMP: "no network, no new process, no signal to others",
+}
+WITHOUT = {
+    DESCRIPTORS: "open files of the grader are within reach",
+    ENVIRONMENT_WALL: "your environment can be read",
+    LIMITS: "a submission can use up the machine",
+    UID: "not root: it runs as you, held by the other walls only",
+    NO_NEW_PRIVILEGES: "a set-uid program could give rights back",
+    LANDLOCK: "this kernel has no Landlock (5.13 or later, not switched off)",
+    SECCOMP: "no seccomp here: network and new processes are possible",
+}
+
+
+class Probe(Frozen):
+    """What came of one wall."""
+
+    wall: str
+    stands: bool
+    meaning: str
+
+
+def probe_walls() -> list[Probe]:
+    """Try every wall in a child process."""
+    attempts: dict[str, Callable[[Path], bool]] = {
+        DESCRIPTORS: _descriptor_is_open,
+        ENVIRONMENT_WALL: _environment_is_seen,
+        LIMITS: _memory_is_unbounded,
+        UID: _is_still_root,
+        NO_NEW_PRIVILEGES: _privileges_can_grow,
+        LANDLOCK: _file_can_be_read,
+        SECCOMP: _socket_can_be_made,
+    }
+    probes = []
+    for wall, breach in attempts.items():
+        stands = _try(wall, breach) == STANDS
+        meaning = MEANING[wall] if stands else WITHOUT[wall]
+        probes.append(Probe(wall=wall, stands=stands, meaning=meaning))
+    return probes
+
+
+def doctor_table(probes: list[Probe]) -> Table:
+    """The walls as a table."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("wall", no_wrap=True)
+    table.add_column("stands", no_wrap=True)
+    table.add_column("what that means for student code")
+    for probe in probes:
+        mark = Text("yes", style="green") if probe.stands else Text("no", style="red")
+        table.add_row(probe.wall, mark, probe.meaning)
+    return table
+
+
+def doctor_verdict(probes: list[Probe]) -> str:
+    """One sentence on what this machine may grade."""
+    standing = {probe.wall for probe in probes if probe.stands}
+    if len(standing) == len(probes):
+        return f"\nEvery wall stands (Landlock ABI {landlock.abi_version()})."
+    if standing & set(FILE_WALLS):
+        return "\nGrading is possible; what is missing is named in run.json of every run."
+    return (
+        "\nNothing keeps student code from your files: `grade` refuses here. Use a container or "
+        "root, or accept it with --trust-submissions."
+    )
+
+
+def _try(wall: str, breach: Callable[[Path], bool]) -> int:
+    """Put one wall up in a child and try to get through; how that ended."""
+    with tempfile.TemporaryDirectory(prefix="grade-doctor-") as name:
+        folder = Path(name)
+        (folder / "secret").write_text("secret")
+        (folder / "scratch").mkdir()
+        os.environ[SECRET] = "seen"
+        child = os.fork()
+        if child == 0:
+            os._exit(_attempt(wall, breach, folder))
+        del os.environ[SECRET]
+        _, status = os.waitpid(child, 0)
+    return os.waitstatus_to_exitcode(status)
+
+
+def _attempt(wall: str, breach: Callable[[Path], bool], folder: Path) -> int:
+    try:
+        uid = None
+        if wall == UID:
+            if os.geteuid() != 0:
+                return NOT_BUILT
+            uid = FIRST_UID
+            os.chown(folder, uid, uid)
+            os.chown(folder / "scratch", uid, uid)
+        walls = (wall, NO_NEW_PRIVILEGES)  # the kernel wants it before Landlock and seccomp
+        policy = WorkerPolicy(str(folder / "scratch"), 64, 10, walls=walls)
+        confine(policy, uid, folder / "scratch", ())
+    except OSError:
+        return NOT_BUILT
+    try:
+        return FELL if breach(folder) else STANDS
+    except (OSError, MemoryError):
+        return STANDS
+
+
+def _descriptor_is_open(folder: Path) -> bool:
+    descriptor = os.open(folder / "secret", os.O_RDONLY)
+    close_descriptors(())
+    return bool(os.read(descriptor, 1))
+
+
+def _environment_is_seen(folder: Path) -> bool:
+    return SECRET in os.environ
+
+
+def _memory_is_unbounded(folder: Path) -> bool:
+    return len(bytearray(256 << 20)) > 0 or resource.getrlimit(resource.RLIMIT_CORE)[0] != 0
+
+
+def _is_still_root(folder: Path) -> bool:
+    os.kill(os.getppid(), 0)
+    return True
+
+
+def _privileges_can_grow(folder: Path) -> bool:
+    if sys.platform != "linux":
+        return True
+    return "NoNewPrivs:\t1" not in Path("/proc/self/status").read_text()
+
+
+def _file_can_be_read(folder: Path) -> bool:
+    return bool((folder / "secret").read_text())
+
+
+def _socket_can_be_made(folder: Path) -> bool:
+    socket.socket().close()
+    return True
