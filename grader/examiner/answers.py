@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from grader.errors import StudentFaultError
+from grader.examiner.wording import value_word
 from grader.model import Verdict
 from grader.sandbox.vocabulary import (
     Fault,
@@ -85,7 +86,9 @@ def only_tensor(value: Value, tensors: Mapping[str, Tensor], subject: str) -> Te
         raise fail(f"{subject} returned {len(value.items)} values together, not one tensor.")
     if value.what == "NoneType":
         raise fail(f"{subject} returned None. Is the return statement missing?")
-    raise fail(f"{subject} did not return an ordinary tensor. It returned: {value.what}.")
+    raise fail(
+        f"{subject} did not return an ordinary tensor. It returned: {value_word(value.what)}."
+    )
 
 
 def first_tensor(value: Value, tensors: Mapping[str, Tensor]) -> Tensor | None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from grader.errors import StudentFaultError
+from grader.examiner.wording import exception_word, value_word
 from grader.model import Verdict
 from grader.sandbox.vocabulary import Fault
 
@@ -49,7 +50,8 @@ def fault_error(fault: Fault, doing: Doing) -> StudentFaultError:
         doing: what was asked of it.
     """
     if fault.kind == "RefusedTensor":
-        message = f"While {doing.what}, the result cannot be used: it is {fault.message}."
+        word = value_word(fault.message)
+        message = f"While {doing.what}, the result cannot be used: it is {word}."
         return StudentFaultError(Verdict.FAILED.value, message, doing.given)
     details = " ".join(filter(None, [doing.given, text_of(fault)]))
     return StudentFaultError(Verdict.ERROR.value, sentence(fault, doing.what), details)
@@ -65,7 +67,8 @@ def sentence(fault: Fault, doing: str) -> str:
             return "The class has no method with the name forward. Is the name misspelled?"
         return f"This part is not written yet: the code stops{place} while {doing}."
     hint = HINTS.get(fault.kind, "")
-    return f"Your code stopped with {fault.kind}{place} while {doing}. {hint}".strip()
+    kind = exception_word(fault.kind)
+    return f"Your code stopped with {kind}{place} while {doing}. {hint}".strip()
 
 
 def text_of(fault: Fault) -> str:
@@ -89,7 +92,7 @@ def missing_error(
         message += f" Is {near[0]} meant? Then rename it to {wanted}: spelling and capitals count."
     if skipped:
         first = skipped[0]
-        message += f" Before that, line {first.line} stopped with {first.kind}."
+        message += f" Before that, line {first.line} stopped with {exception_word(first.kind)}."
     return StudentFaultError(Verdict.MISSING.value, message, text_of(skipped[0]) if skipped else "")
 
 

@@ -21,7 +21,7 @@ from grader.examiner.explain import (
 )
 from grader.examiner.transport import Question, Transport
 from grader.model import Verdict
-from grader.sandbox.vocabulary import Faulted, Loaded, Reply, Several
+from grader.sandbox.vocabulary import Fault, Faulted, Loaded, Reply, Several
 
 # After so many time-outs in one milestone the rest of it is not asked any more, so that a loop
 # without end in one file leaves time for the others.
@@ -111,7 +111,7 @@ class MilestoneUnderTest:
         if isinstance(reply, Faulted):
             if reply.fault.kind == "NameNotFoundError":
                 raise self._missing(reply.fault.message)
-            raise fault_error(reply.fault, doing)
+            raise fault_error(self._vetted(reply.fault), doing)
         if not isinstance(reply, expect):
             raise broken_channel_error(doing)
         return reply
@@ -247,11 +247,17 @@ class MilestoneUnderTest:
         }
         reply, _ = self._ask_once(question, {}, doing)
         if isinstance(reply, Faulted):
-            raise fault_error(reply.fault, doing)
+            raise fault_error(self._vetted(reply.fault), doing)
         if not isinstance(reply, Loaded):
             raise broken_channel_error(doing)
         self._generation = self.transport.generation
-        return reply
+        skipped = tuple(self._vetted(fault) for fault in reply.skipped)
+        return reply.model_copy(update={"skipped": skipped})
+
+    def _vetted(self, fault: Fault) -> Fault:
+        """A fault that points into one of the submission's files, or into none."""
+        files = {candidate.rpartition("/")[2] for candidate in self._candidates}
+        return fault if fault.file in files else fault.model_copy(update={"file": ""})
 
     def _missing(self, name: str) -> StudentFaultError:
         assert self._loaded is not None

@@ -46,7 +46,7 @@ def pack(tensors: Mapping[str, Tensor]) -> bytes:
         return b""
     total = sum(tensor.numel() * tensor.element_size() for tensor in tensors.values())
     if total > MAX_TENSOR_BYTES:
-        raise RefusedTensorError(f"tensors of {total} bytes are over the cap")
+        raise RefusedTensorError("a tensor with too many elements")
     header = {}
     parts = []
     start = 0
@@ -108,5 +108,5 @@ def _refusal(tensor: Tensor) -> str:
     if tensor.dtype not in DTYPE_NAMES:
         return f"a tensor of dtype {str(tensor.dtype).removeprefix('torch.')}"
     if tensor.numel() * tensor.element_size() > MAX_TENSOR_BYTES:
-        return f"a tensor of {tensor.numel()} elements"
+        return "a tensor with too many elements"
     return ""
