@@ -77,9 +77,8 @@ class ClassRun:
                 unchanged.append(submission)
             else:
                 pending.append((submission, sources, digest))
-        if pending:
-            tests = nursery.wait_until_ready()
-            check_tests_counted(self.rubric, self.rubric_path, tests)
+        tests = nursery.wait_until_ready() if pending else self._tests_of(unchanged)
+        check_tests_counted(self.rubric, self.rubric_path, tests)
         self.results.prepare()
         for submission in unchanged:
             self._finish(submission, new=False)
@@ -88,6 +87,11 @@ class ClassRun:
         cards = [self.cards[submission.student] for submission in submissions]
         self._write_summary(submissions, cards)
         return cards
+
+    def _tests_of(self, unchanged: Sequence[Submission]) -> list[str]:
+        """Ids of all hidden tests, as the saved reports of the same suites have them."""
+        report = self.results.load_report(unchanged[0].student)
+        return [str(test) for test in report["examination"]["expected"]]
 
     def _examine(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import os
 import sys
@@ -18,6 +19,7 @@ from grader.doctor import doctor_table, doctor_verdict, probe_walls
 from grader.errors import AssignmentError, ContainmentError, ExitStatus, GraderError
 from grader.examiner.client import Nursery
 from grader.intake.layouts import find_submissions, single_submission
+from grader.intake.names import canonical_file
 from grader.lint import lint_problems
 from grader.model import Scorecard
 from grader.report.console import ClassProgress, class_table, console, feedback_text
@@ -100,13 +102,25 @@ def check(
         submission = single_submission(path, loaded)
         run = ClassRun(loaded, rubric_path, Results(Path(folder)), 1, available_walls())
         (card,) = run.grade(nursery, [submission])
+    card = _only_the_file(card, path, loaded)
     if as_json:
         _print_json(card.model_dump(mode="json"))
     else:
-        console(sys.stdout).print(feedback_text(card, loaded))
+        console(sys.stdout).print(feedback_text(card))
         if card.problem:
             console(sys.stdout).print(card.problem, markup=False)
     return ExitStatus.NEEDS_ATTENTION if card.status == "needs-attention" else ExitStatus.DONE
+
+
+def _only_the_file(card: Scorecard, path: Path, rubric: Rubric) -> Scorecard:
+    """The scorecard, cut down to one milestone where one milestone's file was asked for."""
+    file = canonical_file(path.name, [m.file for m in rubric.milestones])
+    if not path.is_file() or file is None or card.score is None:
+        return card
+    wanted = next(milestone.id for milestone in rubric.milestones if milestone.file == file)
+    (kept,) = (milestone for milestone in card.milestones if milestone.id == wanted)
+    update = {"milestones": (kept,), "score": kept.score, "max_score": kept.max_score}
+    return card.model_copy(update=update)
 
 
 @app.command
@@ -187,9 +201,13 @@ def run(arguments: Sequence[str] | None = None) -> int:
         status = app(
             arguments, exit_on_error=False, print_error=False, result_action="return_value"
         )
+        sys.stdout.flush()
     except GraderError as error:
         _say(f"grade: {error}")
         return error.exit_status
+    except BrokenPipeError:  # whoever read the output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitStatus.NEEDS_ATTENTION
     except OSError as error:
         _say(
             f"grade: {error.strerror or error}: {error.filename or 'a file'}\n"
@@ -197,12 +215,20 @@ def run(arguments: Sequence[str] | None = None) -> int:
         )
         return ExitStatus.NEEDS_ATTENTION
     except CycloptsError as error:
-        _say(f"grade: {error}\nSee: grade --help")
+        _say(f"grade: {error}\n{_command_hint(arguments)}See: grade --help")
         return ExitStatus.WRONG_USAGE
     except KeyboardInterrupt:
         _say("grade: interrupted. Run the same command again to go on.")
         return ExitStatus.INTERRUPTED
     return int(status or 0)
+
+
+def _command_hint(arguments: Sequence[str] | None) -> str:
+    """A guess at a mistyped command."""
+    words = list(arguments if arguments is not None else sys.argv[1:])
+    commands = ["check", "doctor", "lint"]
+    near = difflib.get_close_matches(words[0], commands, n=1) if words else []
+    return f"Is the command {near[0]!r} meant?\n" if near and words[0] not in commands else ""
 
 
 def _say(text: str) -> None:

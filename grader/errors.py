@@ -49,15 +49,21 @@ class RubricError(GraderError):
     Args:
         path: the rubric file, as the user named it.
         problems: one line for each fault, with line and column where known.
+        remedy: what to do next.
     """
 
-    def __init__(self, path: str, problems: Sequence[str]) -> None:
+    def __init__(
+        self,
+        path: str,
+        problems: Sequence[str],
+        remedy: str = "Mend these lines and run the command again.",
+    ) -> None:
         self.problems = tuple(problems)
         count = f"{len(problems)} problem{'s' if len(problems) != 1 else ''}"
         listing = "\n".join(f"  {problem}" for problem in problems)
         super().__init__(
             f"{path}: {count} in the rubric:\n{listing}",
-            "Mend these lines and run the command again.",
+            remedy,
         )
 
 

@@ -26,6 +26,9 @@ class Verdict(str, Enum):
     GRADER_FAULT = "grader-fault"
 
 
+# How a line of a message begins that holds the details of the line before it.
+DETAILS = "Details: "
+
 Status = Literal["graded", "needs-attention", "no-submission"]
 
 

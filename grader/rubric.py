@@ -6,6 +6,7 @@ import difflib
 import fnmatch
 import functools
 import math
+import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from pathlib import Path
@@ -119,7 +120,8 @@ def load_rubric(path: Path) -> Rubric:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise RubricError(str(path), [f"cannot be read: {error.strerror}"]) from error
+        problem = f"cannot be read: {error.strerror}"
+        raise RubricError(str(path), [problem], "Check the path given with --rubric.") from error
     except UnicodeDecodeError as error:
         raise RubricError(str(path), ["is not UTF-8 text"]) from error
     return parse_rubric(text, path)
@@ -138,17 +140,21 @@ def parse_rubric(text: str, path: Path) -> Rubric:
     except yaml.YAMLError as error:
         raise RubricError(str(path), [_yaml_problem(error)]) from error
     data = _plain(root, (), places, problems) if root is not None else {}
+    folder = path.resolve().parent
     rubric: Rubric | None = None
     try:
         rubric = Rubric.model_validate(data)
     except ValidationError as error:
         problems += [_validation_problem(detail, places) for detail in error.errors()]
-    if rubric is not None:
-        rubric = rubric.model_copy(update={"root": path.resolve().parent})
-        problems += _inconsistencies(rubric, places)
+    problems += _inconsistencies(data, folder, places)
     if problems or rubric is None:
-        raise RubricError(str(path), problems)
-    return rubric
+        raise RubricError(str(path), sorted(problems, key=_line_of))
+    return rubric.model_copy(update={"root": folder})
+
+
+def _line_of(problem: str) -> int:
+    digits = re.match(r"line (\d+)", problem)
+    return int(digits.group(1)) if digits else 0
 
 
 def check_tests_counted(rubric: Rubric, path: Path, tests: Sequence[str]) -> None:
@@ -292,30 +298,47 @@ def _literal_words(location: tuple[str | int, ...]) -> Sequence[object]:
     return get_args(field.annotation)
 
 
-def _inconsistencies(rubric: Rubric, places: Located) -> Iterator[str]:
-    """Faults that only show when the parts are held against each other or the disk."""
-    yield from _repeated([m.id for m in rubric.milestones], ("milestones",), places)
-    for index, milestone in enumerate(rubric.milestones):
-        path = ("milestones", index, "criteria")
-        yield from _repeated([c.id for c in milestone.criteria], path, places)
+def _inconsistencies(data: Any, folder: Path, places: Located) -> Iterator[str]:
+    """Faults that only show when the parts are held against each other or the disk.
+
+    Works on the plain data, of which some may be invalid, so that all faults show at once.
+    """
+    if not isinstance(data, dict):
+        return
+    milestones = data.get("milestones")
+    milestones = milestones if isinstance(milestones, list) else []
+    yield from _repeated(milestones, ("milestones",), places)
+    for index, milestone in enumerate(milestones):
+        criteria = milestone.get("criteria") if isinstance(milestone, dict) else None
+        if isinstance(criteria, list):
+            yield from _repeated(criteria, ("milestones", index, "criteria"), places)
     for key in ("stubs", "solutions", "suites"):
-        if not (rubric.root / getattr(rubric, key)).is_dir():
-            yield _sentence(
-                _nearest_place((key,), places), key, f"no such folder: {getattr(rubric, key)}"
-            )
-    for index, milestone in enumerate(rubric.milestones):
-        if rubric.suite_folder.is_dir() and not (rubric.suite_folder / milestone.suite).is_file():
-            here = [entry.name for entry in rubric.suite_folder.glob("test_*.py")]
+        value = data.get(key, Rubric.model_fields[key].default)
+        if isinstance(value, str) and not (folder / value).is_dir():
+            yield _sentence(_nearest_place((key,), places), key, f"no such folder: {value}")
+    suites = folder / str(data.get("suites", Rubric.model_fields["suites"].default))
+    if suites.is_dir():
+        yield from _missing_suites(milestones, suites, places)
+
+
+def _missing_suites(milestones: list[Any], suites: Path, places: Located) -> Iterator[str]:
+    here = [entry.name for entry in suites.glob("test_*.py")]
+    for index, milestone in enumerate(milestones):
+        name = milestone.get("suite") if isinstance(milestone, dict) else None
+        if isinstance(name, str) and not (suites / name).is_file():
             location = ("milestones", index, "suite")
-            reason = f"no such suite: {milestone.suite}" + _perhaps(milestone.suite, here)
+            reason = f"no such suite: {name}{_perhaps(name, here)}"
             yield _sentence(places[location], _dotted(location), reason)
 
 
-def _repeated(ids: Sequence[str], path: tuple[str | int, ...], places: Located) -> Iterator[str]:
-    for index, identifier in enumerate(ids):
-        if identifier in ids[:index]:
+def _repeated(sections: list[Any], path: tuple[str | int, ...], places: Located) -> Iterator[str]:
+    seen: list[object] = []
+    for index, section in enumerate(sections):
+        identifier = section.get("id") if isinstance(section, dict) else None
+        if identifier is not None and identifier in seen:
             location = (*path, index, "id")
             yield _sentence(places[location], _dotted(location), f"{identifier!r} stands twice")
+        seen.append(identifier)
 
 
 def _perhaps(word: str, known: Sequence[str]) -> str:

@@ -12,6 +12,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 from grader.model import (
+    DETAILS,
     CriterionScore,
     MilestoneScore,
     Scorecard,
@@ -151,7 +152,7 @@ def _message(criterion: Criterion, lost: Sequence[TestResult]) -> str:
     for message, detail in list(details.items())[:MAX_MESSAGES]:
         lines.append(message)
         if criterion.show == "details" and detail:
-            lines.append(detail)
+            lines.append(DETAILS + detail)
     return "\n".join(lines)
 
 

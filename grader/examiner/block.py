@@ -169,9 +169,9 @@ class BlockUnderTest:
         if flow is None:
             return UNSEEN
         streams = self._streams_before_ffn(x)
-        norm = self._flow(x, self._norm_part(1))
-        if norm and close(flow.received, norm.returned) and not close(norm.received, x):
-            return None
+        for received, returned in self._like(x, self._norm_calls(x, 1)):
+            if close(flow.received, returned) and not close(received, x):
+                return None
         attended = self._flow(x, self._attention_part)
         expected = [*streams, x + attended.returned] if attended else streams
         norms = self._second_norms()
@@ -188,9 +188,8 @@ class BlockUnderTest:
             return UNSEEN
         output = self._watched(x).tensor
         attended = self._flow(x, self._attention_part)
-        norm = self._flow(x, self._norm_part(1))
         streams = [x + attended.returned] if attended else []
-        streams += [norm.received] if norm else []
+        streams += [received for received, _ in self._like(x, self._norm_calls(x, 1))]
         if any(close(output, stream + flow.returned) for stream in streams):
             return None
         return NO_SECOND_RESIDUAL if close(output, flow.returned) else OTHER_SECOND_RESIDUAL
@@ -203,7 +202,7 @@ class BlockUnderTest:
         """
         for index, name in enumerate(("norm1", "norm2")):
             part = self._norm_part(index)
-            calls = self._watched(x).calls(part.entry) if part else []
+            calls = self._norm_calls(x, index)
             norm = self.norms()[index].read(self.sent, self.d)
             if not calls and self.matches_formula(x):
                 return
@@ -298,9 +297,8 @@ class BlockUnderTest:
 
     def _streams_before_ffn(self, x: Tensor) -> list[Tensor]:
         """Candidates for the residual stream between the sublayers, as far as they are seen."""
-        norm = self._flow(x, self._norm_part(1))
         ffn = self._flow(x, self._ffn_part)
-        streams = [norm.received] if norm else []
+        streams = [received for received, _ in self._like(x, self._norm_calls(x, 1))]
         streams += [ffn.received, self._watched(x).tensor - ffn.returned] if ffn else []
         return streams
 
@@ -322,6 +320,16 @@ class BlockUnderTest:
 
     def _norm_part(self, index: int) -> Part | None:
         return self._part(("norm1", "norm2")[index], self.norms()[index].names)
+
+    @staticmethod
+    def _like(x: Tensor, calls: list[tuple[Tensor, Tensor]]) -> list[tuple[Tensor, Tensor]]:
+        """Those of a child's calls whose tensors have the shape of x."""
+        return [call for call in calls if {call[0].shape, call[1].shape} == {x.shape}]
+
+    def _norm_calls(self, x: Tensor, index: int) -> list[tuple[Tensor, Tensor]]:
+        """What a norm received and returned in each of its calls."""
+        part = self._norm_part(index)
+        return self._watched(x).calls(part.entry) if part else []
 
     def _part(self, stub_name: str, names: frozenset[str]) -> Part | None:
         """The child with the stub's name, else the smallest one that owns all the parameters."""

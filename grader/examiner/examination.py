@@ -72,7 +72,12 @@ class Examination:
     def log(self) -> str:
         """What the submission printed, by process; for the instructor."""
         printed = getattr(self._transport, "output", [])
-        return "\n".join(f"== process {n} ==\n{text}" for n, text in enumerate(printed, 1))
+        return "\n".join(f"== process {n} ==\n{text}" for n, text in enumerate(printed, 1) if text)
+
+    @property
+    def disturbed(self) -> bool:
+        """Whether a worker was killed from outside: by the kernel short of memory, or by whom."""
+        return bool(getattr(self._transport, "killed", False))
 
     def end(self) -> None:
         """End the worker."""

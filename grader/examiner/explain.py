@@ -29,6 +29,20 @@ HINTS = {
 }
 
 
+# Pieces of an exception's text that tell more than its class; the sentence shown is ours.
+TEXT_HINTS = (
+    ("a leaf Variable that requires grad", "Your code changes its input in place, as x -= does."),
+    ("can't allocate memory", HINTS["MemoryError"]),
+    ("not compiled with CUDA", "Your code asks for a graphics card. Grading has none."),
+    ("Found no NVIDIA driver", "Your code asks for a graphics card. Grading has none."),
+    ("before Module.__init__() call", "Call super().__init__() first in __init__."),
+    ("positional argument", "Look at the arguments in the stub: yours differ."),
+    ("unexpected keyword argument", "Look at the arguments in the stub: yours differ."),
+    ("shapes cannot be multiplied", "Two matrices do not fit. Print their shapes."),
+    ("must match the size of tensor", "Two tensors do not fit. Print their shapes."),
+)
+
+
 @dataclass(frozen=True)
 class Doing:
     """What the examiner was doing when something happened.
@@ -66,7 +80,8 @@ def sentence(fault: Fault, doing: str) -> str:
         if NO_FORWARD in fault.message:
             return "The class has no method with the name forward. Is the name misspelled?"
         return f"This part is not written yet: the code stops{place} while {doing}."
-    hint = HINTS.get(fault.kind, "")
+    by_text = (hint for piece, hint in TEXT_HINTS if piece in fault.message)
+    hint = HINTS.get(fault.kind) or next(by_text, "")
     kind = exception_word(fault.kind)
     return f"Your code stopped with {kind}{place} while {doing}. {hint}".strip()
 
@@ -83,13 +98,15 @@ def missing_error(
 ) -> StudentFaultError:
     """A name is not there: say which was looked for and which were found."""
     found = [name for name, what in names.items() if what in ("class", "function")]
-    shown = ", ".join(found[:SHOWN_NAMES]) or "none"
-    if len(found) > SHOWN_NAMES:
-        shown += ", ..."
-    message = f"The {kind} {wanted} was not found in {file}. Functions and classes found: {shown}."
+    message = f"The {kind} {wanted} was not found in {file}."
+    if kind != "constant":
+        shown = ", ".join(found[:SHOWN_NAMES]) or "none"
+        more = ", ..." if len(found) > SHOWN_NAMES else ""
+        message += f" Functions and classes found: {shown}{more}."
     near = [name for name in found if _alike(name, wanted)]
-    if near:
-        message += f" Is {near[0]} meant? Then rename it to {wanted}: spelling and capitals count."
+    if near or len(found) == 1:
+        meant = near[0] if near else found[0]
+        message += f" Is {meant} meant? Then rename it to {wanted}: spelling and capitals count."
     if skipped:
         first = skipped[0]
         message += f" Before that, line {first.line} stopped with {exception_word(first.kind)}."
@@ -103,7 +120,7 @@ def _alike(name: str, wanted: str) -> bool:
 
 def no_file_error(file: str, present: Sequence[str]) -> StudentFaultError:
     """The milestone's file is not there."""
-    shown = ", ".join(present[:SHOWN_NAMES]) or "no Python files"
+    shown = ", ".join(sorted(present)[:SHOWN_NAMES]) or "no Python files"
     return StudentFaultError(
         Verdict.MISSING.value,
         f"The file {file} was not found. Files found: {shown}.",

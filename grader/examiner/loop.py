@@ -10,6 +10,7 @@ import signal
 import socket
 import time
 import traceback
+from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,8 @@ from grader.sandbox.channel import Spawner
 from grader.sandbox.confinement import die_with_parent
 
 CHILD_FAILED = 71
+CHILD_DISTURBED = 72
+MAX_TRIES = 2
 # The examination keeps to its own deadline; a child past this one is stuck.
 GRACE_SECONDS = 60.0
 
@@ -33,7 +36,7 @@ class Child:
     """A running examination; `deadline` is a time of the monotonic clock."""
 
     pid: int
-    student: str
+    job: Job
     deadline: float
 
 
@@ -55,6 +58,7 @@ class ExaminerLoop:
         self.spawner = spawner
         self.waiting: list[Job] = []
         self.children: dict[int, Child] = {}
+        self.tries: Counter[str] = Counter()
         self.partial = b""
         self.open = True
         self.selector = selectors.DefaultSelector()
@@ -112,21 +116,25 @@ class ExaminerLoop:
             os.kill(child.pid, signal.SIGKILL)
 
     def _fork(self, session: pytest.Session, job: Job) -> None:
+        self.tries[job.student] += 1
         parent = os.getpid()
         pid = os.fork()
         if pid == 0:
             self._be_child(session, job, parent)
         descriptor = os.pidfd_open(pid)
         deadline = time.monotonic() + self.setup.submission_seconds + GRACE_SECONDS
-        self.children[descriptor] = Child(pid, job.student, deadline)
+        self.children[descriptor] = Child(pid, job, deadline)
         self.selector.register(descriptor, selectors.EVENT_READ)
 
     def _collect(self, descriptor: int) -> None:
         child = self.children.pop(descriptor)
         self.selector.unregister(descriptor)
         os.close(descriptor)
-        _, status = os.waitpid(child.pid, 0)
-        self._tell({"done": child.student, "status": os.waitstatus_to_exitcode(status)})
+        status = os.waitstatus_to_exitcode(os.waitpid(child.pid, 0)[1])
+        if status == CHILD_DISTURBED and self.open:
+            self.waiting.insert(0, child.job)
+            return
+        self._tell({"done": child.job.student, "status": status})
 
     def _tell(self, message: dict[str, object]) -> None:
         try:
@@ -141,15 +149,28 @@ class ExaminerLoop:
             gc.disable()  # the child is gone before its garbage could matter
             self.selector.close()
             self.command.close()
-            examine(session, self.setup, job, self.spawner)
-            os._exit(0)
+            last_try = self.tries[job.student] >= MAX_TRIES
+            os._exit(examine(session, self.setup, job, self.spawner, last_try))
         except BaseException:
             traceback.print_exc()
             os._exit(CHILD_FAILED)
 
 
-def examine(session: pytest.Session, setup: Setup, job: Job, spawner: Spawner) -> None:
+def examine(
+    session: pytest.Session, setup: Setup, job: Job, spawner: Spawner, last_try: bool
+) -> int:
     """Run every collected test against one submission and write its report.
+
+    Args:
+        session: with the collected tests.
+        setup: the assignment.
+        job: the submission.
+        spawner: starts workers.
+        last_try: write the report although a worker was killed from outside; before the last
+            try that may have been anybody, and the submission deserves another one.
+
+    Returns:
+        Exit status of the child.
 
     Raises:
         OSError: if report or log cannot be written.
@@ -162,4 +183,7 @@ def examine(session: pytest.Session, setup: Setup, job: Job, spawner: Spawner) -
     for item, following in zip(items, [*items[1:], None], strict=True):
         config.hook.pytest_runtest_protocol(item=item, nextitem=following)
     examination.end()
+    if examination.disturbed and not last_try:
+        return CHILD_DISTURBED
     write_report(session, job, examination)
+    return 0

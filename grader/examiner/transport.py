@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
@@ -70,6 +71,10 @@ class Sandboxed:
         spawner: starts workers.
         policy: their limits.
         seconds_left: wall time that the next question may take.
+
+    Attributes:
+        status: exit status of the last worker that did not answer.
+        killed: whether somebody else than this examiner has killed a worker.
     """
 
     def __init__(
@@ -80,6 +85,7 @@ class Sandboxed:
         self._seconds_left = seconds_left
         self._worker: Worker | None = None
         self.status: int | None = None
+        self.killed = False
         self.generation = 0
         self.output: list[str] = []
 
@@ -89,8 +95,10 @@ class Sandboxed:
             self._worker = self._spawner.spawn(self._policy)
         try:
             return self._worker.ask(question, tensors, self._seconds_left())
-        except (FrameError, WorkerCrashedError, WorkerTimeoutError):
+        except (FrameError, WorkerCrashedError, WorkerTimeoutError) as error:
             self.status = self._worker.status
+            if isinstance(error, WorkerCrashedError) and self.status == -signal.SIGKILL:
+                self.killed = True
             self.restart()
             raise
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from grader.errors import SubmissionsError
@@ -22,6 +23,8 @@ from grader.rubric import Rubric
 MAX_DEPTH = 6
 MAX_FILES = 200
 MAX_FILE_BYTES = 1 << 20
+# What students hand in besides Python files, and what this version cannot open.
+UNREAD_SUFFIXES = frozenset({".7z", ".gz", ".ipynb", ".rar", ".tar", ".tgz", ".zip"})
 
 
 def find_submissions(folder: Path, rubric: Rubric) -> list[Submission]:
@@ -39,19 +42,16 @@ def find_submissions(folder: Path, rubric: Rubric) -> list[Submission]:
     files = [entry.name for entry in entries if entry.is_file(follow_symlinks=False)]
     if any(canonical_file(name, wanted) for name in files):
         return [single_submission(folder, rubric)]
-    owners: dict[str, list[SourceFile]] = {}
-    taken: set[str] = set()
-    submissions = []
+    found: dict[str, _Owner] = {}
     for entry in entries:
-        if entry.is_dir(follow_symlinks=False):
-            student = safe_id(entry.name, taken)
-            submissions.append(_from_folder(Path(entry.path), student, rubric))
-        elif entry.is_file(follow_symlinks=False) and entry.name.lower().endswith(".py"):
-            owner, name = split_owner(entry.name, wanted) or (Path(entry.name).stem, entry.name)
-            owners.setdefault(owner, []).append(SourceFile(path=Path(entry.path), name=name))
-    for owner, sources in owners.items():
-        student = safe_id(owner, taken)
-        submissions.append(_sorted_out(student, owner, str(folder), sources, [], rubric))
+        owner, name = _owner_of(entry, wanted)
+        if owner is not None:
+            parts = found.setdefault(owner.casefold(), _Owner(owner))
+            parts.entries.append((Path(entry.path), name))
+    taken: set[str] = set()
+    submissions = [
+        _from_owner(owner, safe_id(owner.name, taken), rubric) for owner in found.values()
+    ]
     if not submissions:
         raise SubmissionsError(
             f"No submission was found in {folder}.",
@@ -61,17 +61,74 @@ def find_submissions(folder: Path, rubric: Rubric) -> list[Submission]:
     return sorted(submissions, key=lambda submission: submission.student)
 
 
+@dataclass
+class _Owner:
+    """A student's name, and the folders and files that carry it."""
+
+    name: str
+    entries: list[tuple[Path, str]] = field(default_factory=list)
+
+
+def _owner_of(entry: os.DirEntry[str], wanted: Sequence[str]) -> tuple[str | None, str]:
+    """Whose entry this is, and the name that it has inside the submission."""
+    if entry.is_dir(follow_symlinks=False):
+        return entry.name, ""
+    suffix = Path(entry.name).suffix.lower()
+    if not entry.is_file(follow_symlinks=False) or suffix not in {".py", *UNREAD_SUFFIXES}:
+        return None, ""
+    return split_owner(entry.name, wanted) or (Path(entry.name).stem, entry.name)
+
+
+def _from_owner(owner: _Owner, student: str, rubric: Rubric) -> Submission:
+    collected = _Collected()
+    for path, name in owner.entries:
+        if name:
+            collected.add(path, name)
+        else:
+            collected.add_folder(path)
+    origin = "; ".join(str(path) for path, _ in owner.entries)
+    return _sorted_out(student, owner.name, origin, collected, rubric)
+
+
 def single_submission(path: Path, rubric: Rubric) -> Submission:
     """One student's folder, or one file with the whole program.
 
     Raises:
         SubmissionsError: if the path does not exist or cannot be read.
     """
+    collected = _Collected()
     if path.is_file():
-        source = SourceFile(path=path, name=path.name)
-        return _sorted_out(safe_id(path.stem, set()), path.stem, str(path), [source], [], rubric)
-    _entries(path)
-    return _from_folder(path, safe_id(path.resolve().name, set()), rubric)
+        if path.suffix.lower() != ".py":
+            raise SubmissionsError(f"{path} is not a Python file.", "Give a .py file or a folder.")
+        files = [milestone.file for milestone in rubric.milestones]
+        if canonical_file(path.name, files):  # it may import the files beside it
+            collected.add_folder(path.absolute().parent, depth=MAX_DEPTH)
+        else:
+            collected.add(path, path.name)
+    else:
+        entries = _entries(path)
+        collected.add_folder(path)
+        _refuse_class(path, entries, collected, rubric)
+    name = path.stem if path.is_file() else path.resolve().name
+    return _sorted_out(safe_id(name, set()), name, str(path), collected, rubric)
+
+
+def _refuse_class(
+    path: Path, entries: list[os.DirEntry[str]], collected: _Collected, rubric: Rubric
+) -> None:
+    """Refuse a folder that looks like a class: the same milestone in several subfolders."""
+    files = [milestone.file for milestone in rubric.milestones]
+    places = [
+        source.name.partition("/")[0]
+        for source in collected.sources
+        if "/" in source.name and canonical_file(source.name.rpartition("/")[2], files)
+    ]
+    students = {entry.name for entry in entries if entry.is_dir(follow_symlinks=False)}
+    if len(set(places) & students) > 2 and len(places) > len(files):
+        raise SubmissionsError(
+            f"{path} holds the files of several students.",
+            f"Give the folder of one student, or grade them all: grade {path}",
+        )
 
 
 def _entries(folder: Path) -> list[os.DirEntry[str]]:
@@ -89,23 +146,40 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
         raise SubmissionsError(problem, "Check its permissions.") from error
 
 
-def _from_folder(folder: Path, student: str, rubric: Rubric) -> Submission:
-    notes: list[str] = []
-    sources: list[SourceFile] = []
-    for path in _python_files(folder, 0):
-        if len(sources) >= MAX_FILES:
-            notes.append(f"Only the first {MAX_FILES} Python files were looked at.")
-            break
-        name = path.relative_to(folder).as_posix()
-        if path.lstat().st_size > MAX_FILE_BYTES:
-            notes.append(f"{printable(name)} was left out: it is larger than 1 MB.")
-            continue
-        sources.append(SourceFile(path=path, name=name))
-    return _sorted_out(student, folder.resolve().name, str(folder), sources, notes, rubric)
+@dataclass
+class _Collected:
+    """Files of one submission as they are found."""
+
+    sources: list[SourceFile] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def add_folder(self, folder: Path, depth: int = 0) -> None:
+        """Take the files below a folder."""
+        for path in _files(folder, depth):
+            self.add(path, path.relative_to(folder).as_posix())
+
+    def add(self, path: Path, name: str) -> None:
+        """Take one file, or note why it is left out."""
+        if path.suffix.lower() != ".py":
+            self.unread.append(printable(name))
+        elif len(self.sources) >= MAX_FILES:
+            self.notes[:] = [f"Only the first {MAX_FILES} Python files were looked at."]
+        elif path.lstat().st_size > MAX_FILE_BYTES:
+            self.notes.append(f"{printable(name)} was left out: it is larger than 1 MB.")
+        else:
+            self.sources.append(SourceFile(path=path, name=name))
+
+    def problem(self) -> str:
+        """Why nothing of this can be graded although something was handed in."""
+        if self.sources or not self.unread:
+            return ""
+        listing = ", ".join(self.unread[:5])
+        return f"No Python file was handed in, but: {listing}. Unpack or convert it and run again."
 
 
-def _python_files(folder: Path, depth: int) -> Iterator[Path]:
-    """Regular Python files below a folder, shallow ones first; links are not followed."""
+def _files(folder: Path, depth: int) -> Iterator[Path]:
+    """Regular files that may hold answers, shallow ones first; links are not followed."""
     try:
         entries = sorted(folder.iterdir())
     except OSError:
@@ -113,35 +187,37 @@ def _python_files(folder: Path, depth: int) -> Iterator[Path]:
     kept = [entry for entry in entries if not is_noise(entry.name)]
     for entry in kept:
         regular = stat.S_ISREG(entry.lstat().st_mode)
-        if regular and entry.suffix.lower() == ".py" and not is_test_file(entry.name):
+        wanted = entry.suffix.lower() in {".py", *UNREAD_SUFFIXES}
+        if regular and wanted and not is_test_file(entry.name):
             yield entry
     for entry in kept:
         if depth < MAX_DEPTH and stat.S_ISDIR(entry.lstat().st_mode):
-            yield from _python_files(entry, depth + 1)
+            yield from _files(entry, depth + 1)
 
 
 def _sorted_out(
     student: str,
     name: str,
     origin: str,
-    sources: Sequence[SourceFile],
-    notes: Sequence[str],
+    collected: _Collected,
     rubric: Rubric,
 ) -> Submission:
     """Decide which file serves which milestone, and give it the assignment's name."""
     wanted = [milestone.file for milestone in rubric.milestones]
     matched: dict[str, list[SourceFile]] = {file: [] for file in wanted}
     others = []
-    for source in sources:
+    for source in collected.sources:
         file = canonical_file(source.name.rpartition("/")[2], wanted)
         matched[file].append(source) if file else others.append(source)
-    problems = []
+    problems = [collected.problem()] if collected.problem() else []
     chosen: dict[str, SourceFile] = {}
     for file, rivals in matched.items():
         distinct = _distinct(rivals)
         if len(distinct) > 1:
             listing = ", ".join(printable(rival.name) for rival in distinct)
-            problems.append(f"Several files could be {file}: {listing}. Leave one.")
+            problems.append(
+                f"Several files could be {file}, and they differ: {listing}. Leave one, run again."
+            )
         elif distinct:
             parent = distinct[0].name.rpartition("/")[0]
             renamed = f"{parent}/{file}" if parent else file
@@ -156,7 +232,7 @@ def _sorted_out(
             milestone.id: _candidates(milestone.file, chosen, spare)
             for milestone in rubric.milestones
         },
-        notes=tuple(notes),
+        notes=tuple(collected.notes),
         problem=" ".join(problems),
     )
 

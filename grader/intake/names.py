@@ -35,7 +35,10 @@ def canonical_file(name: str, wanted: Sequence[str]) -> str | None:
 
 
 def split_owner(name: str, wanted: Sequence[str]) -> tuple[str, str] | None:
-    """Split `jdoe_milestone1_layernorm.py` into the owner and the assignment's file."""
+    """Split a name such as `jdoe_milestone1_layernorm.py` into owner and assignment's file.
+
+    The owner may also stand behind: `milestone1_layernorm_jdoe.py`.
+    """
     stem = _folded_stem(name)
     if stem is None:
         return None
@@ -45,6 +48,8 @@ def split_owner(name: str, wanted: Sequence[str]) -> tuple[str, str] | None:
             owner = name[: len(stem) - len(tail)].rstrip(" _-.")
             if owner:
                 return owner, file
+        if stem.startswith(f"{tail}_"):
+            return PurePosixPath(name).stem[len(tail) + 1 :].strip(" _-."), file
     return None
 
 

@@ -23,7 +23,7 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.model import CriterionScore, Scorecard, Verdict
-from grader.report.feedback import VERDICT_WORDS, points, shared_message
+from grader.report.feedback import VERDICT_WORDS, own_lines, points, shared_lines
 from grader.rubric import Rubric
 
 WIDTH = 80
@@ -124,7 +124,7 @@ def class_table(cards: Sequence[Scorecard], rubric: Rubric) -> Table:
     return table
 
 
-def feedback_text(card: Scorecard, rubric: Rubric) -> Text:
+def feedback_text(card: Scorecard) -> Text:
     """One student's feedback for the terminal, wrapped to its width."""
     text = Text()
     for milestone in card.milestones:
@@ -132,25 +132,22 @@ def feedback_text(card: Scorecard, rubric: Rubric) -> Text:
         text.append(f"{milestone.title}", style="bold").append(f"  {score}\n")
         for note in milestone.notes:
             text.append(_wrapped(f"note: {note}", 2), style="yellow")
-        shared = shared_message(milestone)
-        if shared:
-            text.append(_wrapped(shared, 2), style="red")
+        shared = shared_lines(milestone)
+        for line in shared:
+            text.append(_wrapped(line, 2), style="red")
         for criterion in milestone.criteria:
             _append_criterion(text, criterion, shared)
     total = points(card.score) if card.score is not None else "-"
     return text.append(f"Score: {total} of {points(card.max_score)}", style="bold")
 
 
-def _append_criterion(text: Text, criterion: CriterionScore, shared: str) -> None:
+def _append_criterion(text: Text, criterion: CriterionScore, shared: tuple[str, ...]) -> None:
     right = criterion.verdict is Verdict.PASSED
     text.append("  ✓ " if right else "  ✗ ", style="green" if right else "red")
-    text.append(criterion.title)
-    if not right:
-        text.append(f": {VERDICT_WORDS[criterion.verdict]}", style="red")
-    text.append("\n")
-    for line in criterion.message.split("\n"):
-        if line and line != shared:
-            text.append(_wrapped(line, 6))
+    word = "" if right else f": {VERDICT_WORDS[criterion.verdict]}"
+    text.append(_wrapped(criterion.title + word, 4).lstrip())
+    for line in own_lines(criterion, shared):
+        text.append(_wrapped(line, 6))
 
 
 def _wrapped(text: str, indent: int) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from grader.model import CriterionScore, MilestoneScore, Scorecard, Verdict
+from grader.model import DETAILS, CriterionScore, MilestoneScore, Scorecard, Verdict
 from grader.rubric import Rubric
 
+SHARED_BY = 3
 VERDICT_WORDS = {
     Verdict.PASSED: "right",
     Verdict.FAILED: "not right yet",
@@ -60,32 +61,44 @@ def _milestone_lines(milestone: MilestoneScore) -> Iterator[str]:
     for note in milestone.notes:
         yield f"> {escape(note)}"
         yield ""
-    shared = shared_message(milestone)
+    shared = shared_lines(milestone)
     if shared:
-        yield f"**{escape(shared)}**"
+        yield f"**{escape(shared[0])}** {escape(' '.join(shared[1:]))}".rstrip()
         yield ""
     for criterion in milestone.criteria:
         yield from _criterion_lines(criterion, shared)
 
 
-def _criterion_lines(criterion: CriterionScore, shared: str) -> Iterator[str]:
+def _criterion_lines(criterion: CriterionScore, shared: tuple[str, ...]) -> Iterator[str]:
     mark = "✓" if criterion.verdict is Verdict.PASSED else "✗"
     score = f"{points(criterion.score)} / {points(criterion.max_score)}"
     word = "" if criterion.verdict is Verdict.PASSED else f": {VERDICT_WORDS[criterion.verdict]}"
     yield f"- {mark} {escape(criterion.title)} ({score}){word}"
+    for line in own_lines(criterion, shared):
+        yield f"  - {escape(line)}"
+
+
+def shared_lines(milestone: MilestoneScore) -> tuple[str, ...]:
+    """A message, with its details, that explains most lost criteria: it is said once only."""
+    lost = [c for c in milestone.criteria if c.verdict is not Verdict.PASSED and c.message]
+    firsts = [criterion.message.split("\n")[0] for criterion in lost]
+    for first in firsts:
+        if firsts.count(first) >= max(SHARED_BY, len(milestone.criteria) // 2):
+            messages = [c.message.split("\n") for c in lost if c.message.startswith(first)]
+            details = [m[1] for m in messages if len(m) > 1 and m[1].startswith(DETAILS)]
+            return (first, *details[:1])
+    return ()
+
+
+def own_lines(criterion: CriterionScore, shared: tuple[str, ...]) -> list[str]:
+    """Lines of a criterion's message without what was said for the whole milestone."""
+    lines = []
+    said = False
     for line in criterion.message.split("\n"):
-        if line and line != shared:
-            yield f"  - {escape(line)}"
-
-
-def shared_message(milestone: MilestoneScore) -> str:
-    """A message that explains at least two lost criteria, so that it is said once only."""
-    lost = [c for c in milestone.criteria if c.verdict is not Verdict.PASSED]
-    first_lines = [c.message.split("\n")[0] for c in lost if c.message]
-    for line in first_lines:
-        if first_lines.count(line) >= 2:
-            return line
-    return ""
+        said = line in shared or (said and line.startswith(DETAILS))
+        if line and not said:
+            lines.append(line)
+    return lines
 
 
 def escape(text: str) -> str:

@@ -121,7 +121,9 @@ def set_limits(policy: WorkerPolicy, own_uid: bool) -> None:
     for kind, value in limits.items():
         hard = resource.getrlimit(kind)[1]
         bound = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        resource.setrlimit(kind, (bound, bound))
+        # At the soft limit of processor time comes SIGXCPU, which tells it from other deaths.
+        above = bound + 5 if kind == resource.RLIMIT_CPU and hard == resource.RLIM_INFINITY else 0
+        resource.setrlimit(kind, (bound, max(bound, above)))
 
 
 def address_space_bytes() -> int:

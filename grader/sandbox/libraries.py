@@ -32,8 +32,13 @@ class Libraries(NamedTuple):
 
 def open_libraries() -> Libraries:
     """Open what workers may read, and make `sys.path` and loaded packages usable for any uid."""
-    roots = [entry for entry in sys.path if os.path.isdir(entry)]  # noqa: PTH112
-    readable = tuple(os.open(path, os.O_PATH) for path in readable_paths(roots, hidden_paths()))
+    hidden = hidden_paths()
+    roots = [
+        entry
+        for entry in sys.path
+        if os.path.isdir(entry) and Path(entry).resolve() not in hidden  # noqa: PTH112
+    ]
+    readable = tuple(os.open(path, os.O_PATH) for path in readable_paths(roots, hidden))
     moved: dict[str, str] = {}
     reached = []
     for entry in roots:
@@ -41,9 +46,8 @@ def open_libraries() -> Libraries:
             descriptor = os.open(entry, os.O_PATH | os.O_DIRECTORY)
             reached.append(descriptor)
             moved[entry] = f"/proc/self/fd/{descriptor}"
-    if moved:
-        sys.path[:] = [moved.get(entry, entry) for entry in sys.path]
-        _rewrite_packages(moved)
+    sys.path[:] = [moved.get(entry, entry) for entry in roots]
+    _rewrite_packages(moved)
     _fill_finders()
     return Libraries(tuple(reached), readable)
 

@@ -23,16 +23,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
+from grader.errors import WorkerStartError
 from grader.sandbox import worker
 from grader.sandbox.libraries import Libraries
-from grader.sandbox.policy import (
-    FIRST_UID,
-    LANDLOCK,
-    SHARED_FOLDERS,
-    UID,
-    UID_COUNT,
-    WorkerPolicy,
-)
+from grader.sandbox.policy import LANDLOCK, SHARED_FOLDERS, UID, WorkerPolicy
+from grader.sandbox.uids import UidClaim, claim_uid
 
 REQUEST_BYTES = 16_384
 REQUEST_DESCRIPTORS = 3
@@ -48,6 +43,7 @@ class RunningWorker:
     pidfd: int
     scratch: Path
     sweep_files: bool
+    claim: UidClaim | None
 
 
 class SandboxServer:
@@ -92,12 +88,14 @@ class SandboxServer:
             descriptors.frombytes(content)
         channel, output, control = descriptors
         policy = WorkerPolicy.from_json(json.loads(data))
-        self._start(policy, channel, output, socket.socket(fileno=control))
+        with suppress(OSError, WorkerStartError):  # the channel closes, which the examiner sees
+            self._start(policy, channel, output, socket.socket(fileno=control))
 
     def _start(
         self, policy: WorkerPolicy, channel: int, output: int, control: socket.socket
     ) -> None:
-        uid = self._free_uid() if UID in policy.walls else None
+        claim = claim_uid() if UID in policy.walls and os.geteuid() == 0 else None
+        uid = claim.uid if claim else None
         scratch = Path(tempfile.mkdtemp(dir=self.root))
         if uid is not None:
             os.chown(scratch, uid, uid)
@@ -107,16 +105,10 @@ class SandboxServer:
         os.close(channel)
         os.close(output)
         sweep = uid is not None and LANDLOCK not in policy.walls
-        running = RunningWorker(pid, uid, control, os.pidfd_open(pid), scratch, sweep)
+        running = RunningWorker(pid, uid, control, os.pidfd_open(pid), scratch, sweep, claim)
         self.running[pid] = running
         self.selector.register(control, selectors.EVENT_READ, lambda: self._end(running))
         self.selector.register(running.pidfd, selectors.EVENT_READ, lambda: self._end(running))
-
-    def _free_uid(self) -> int | None:
-        if os.geteuid() != 0:
-            return None
-        taken = {running.uid for running in self.running.values()}
-        return next(uid for uid in range(FIRST_UID, FIRST_UID + UID_COUNT) if uid not in taken)
 
     def _end(self, running: RunningWorker) -> None:
         """Kill a worker and all it has started, tell how it ended, remove its scratch."""
@@ -132,6 +124,8 @@ class SandboxServer:
             running.control.send(json.dumps({"status": os.waitstatus_to_exitcode(status)}).encode())
         self.selector.unregister(running.control)
         self.selector.unregister(running.pidfd)
+        if running.claim is not None:
+            running.claim.release()
         running.control.close()
         os.close(running.pidfd)
         shutil.rmtree(running.scratch, ignore_errors=True)

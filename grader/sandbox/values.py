@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import types
 from typing import Any
@@ -52,7 +53,8 @@ def kind_of(value: object) -> str:
         return "class"
     if isinstance(value, types.ModuleType):
         return "module"
-    return "function" if callable(value) else "value"
+    functions = (types.FunctionType, types.BuiltinFunctionType, functools.partial)
+    return "function" if isinstance(value, functions) else "value"
 
 
 def is_literal(value: Any, depth: int = 0) -> bool:

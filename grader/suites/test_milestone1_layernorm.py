@@ -53,8 +53,8 @@ def test_prediction(student: Student) -> None:
         raise fail("PREDICTED_XHAT must be a list of four numbers.")
     found = torch.tensor(numbers, dtype=torch.float64)
     expected = normalise(torch.tensor([1.0, 3.0, 5.0, 7.0], dtype=torch.float64))
-    # Half a unit of the fourth decimal, and as much again for a rounded intermediate result.
-    if found.shape != expected.shape or bool(((found - expected).abs() > 1e-4).any()):
+    # Two units of the fourth decimal: it may be cut instead of rounded, as may what it is made of.
+    if found.shape != expected.shape or bool(((found - expected).abs() > 2e-4).any()):
         raise fail("PREDICTED_XHAT is not xhat of [1, 3, 5, 7]. See slides 10 and 51.")
 
 
@@ -180,7 +180,7 @@ def call_with_gradient(student: Student) -> tuple[Tensor, Tensor, Answer]:
     def create() -> tuple[Tensor, Tensor, Answer]:
         draw = Draw("gradient")
         x, upstream = draw.normal(2, 3, 8, mean=1.0, std=2.0), draw.normal(2, 3, 8)
-        return x, upstream, student.call(FUNCTION, x, upstream=upstream, operators=True)
+        return x, upstream, student.call(FUNCTION, x, upstream=upstream)
 
     return student.once("gradient", create)
 
@@ -213,9 +213,10 @@ def test_input_unchanged(student: Student, draw: Draw) -> None:
         )
 
 
-def test_built_by_hand(student: Student) -> None:
+def test_built_by_hand(student: Student, draw: Draw) -> None:
     """No built-in normalisation takes part."""
-    x, _, answer = call_with_gradient(student)
+    x = draw.normal(2, 3, 8)
+    answer = student.call(FUNCTION, x, operators=True)
     expect_like(answer.tensor, x, RESULT)
     used = [
         name for name in answer.operators if any(built_in in name.lower() for built_in in BUILT_INS)

@@ -127,7 +127,7 @@ def test_exact_gelu(student: Student, draw: Draw) -> None:
             "Your GELU is the tanh approximation. The lesson uses the exact one, x Phi(x): the "
             "default of F.gelu. See slide 26."
         )
-    raise fail("With GELU as the activation between the layers, the output would be another one.")
+    raise fail("The output is not that of GELU between the two layers. See slides 24 and 26.")
 
 
 def test_position_wise_tokens(student: Student, draw: Draw) -> None:
