@@ -11,6 +11,7 @@ from types import TracebackType
 
 from grader.intake.layouts import MAX_FILE_BYTES
 from grader.model import Submission
+from grader.temporary import TemporaryFolder
 
 READ_ALL = stat.S_IRUSR | stat.S_IRGRP | stat.S_IROTH
 ENTER_ALL = stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH
@@ -47,8 +48,8 @@ class StagingArea:
     """
 
     def __enter__(self) -> StagingArea:
-        self.root = Path(tempfile.mkdtemp(prefix="grade-staging-"))
-        self.root.chmod(stat.S_IRWXU | ENTER_ALL)
+        self._folder = TemporaryFolder("staging")
+        self.root = self._folder.path
         return self
 
     def __exit__(
@@ -57,7 +58,7 @@ class StagingArea:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        shutil.rmtree(self.root, ignore_errors=True)
+        self._folder.remove()
 
     def stage(self, sources: list[tuple[str, bytes]]) -> Path:
         """Write a submission's files into a folder of its own, readable but not writable."""

@@ -15,7 +15,6 @@ import selectors
 import shutil
 import signal
 import socket
-import stat
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
@@ -28,6 +27,7 @@ from grader.sandbox import worker
 from grader.sandbox.libraries import Libraries
 from grader.sandbox.policy import LANDLOCK, SHARED_FOLDERS, UID, WorkerPolicy
 from grader.sandbox.uids import UidClaim, claim_uid
+from grader.temporary import TemporaryFolder
 
 REQUEST_BYTES = 16_384
 REQUEST_DESCRIPTORS = 3
@@ -57,8 +57,7 @@ class SandboxServer:
     def __init__(self, requests: socket.socket, libraries: Libraries) -> None:
         self.requests = requests
         self.libraries = libraries
-        self.root = Path(tempfile.mkdtemp(prefix="grade-scratch-"))
-        self.root.chmod(stat.S_IRWXU | stat.S_IXGRP | stat.S_IXOTH)
+        self.root = TemporaryFolder("scratch")
         self.selector = selectors.DefaultSelector()
         self.selector.register(requests, selectors.EVENT_READ, self._accept)
         self.running: dict[int, RunningWorker] = {}
@@ -74,7 +73,7 @@ class SandboxServer:
         finally:
             for running in list(self.running.values()):
                 self._end(running)
-            shutil.rmtree(self.root, ignore_errors=True)
+            self.root.remove()
             os._exit(0)
 
     def _accept(self) -> None:
@@ -96,7 +95,7 @@ class SandboxServer:
     ) -> None:
         claim = claim_uid() if UID in policy.walls and os.geteuid() == 0 else None
         uid = claim.uid if claim else None
-        scratch = Path(tempfile.mkdtemp(dir=self.root))
+        scratch = Path(tempfile.mkdtemp(dir=self.root.path))
         if uid is not None:
             os.chown(scratch, uid, uid)
         pid = os.fork()

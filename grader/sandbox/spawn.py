@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
-from pathlib import Path
 
 from grader.errors import WorkerStartError
 from grader.sandbox.channel import START_SECONDS, Worker
@@ -18,6 +15,7 @@ from grader.sandbox.output import KeptOutput
 from grader.sandbox.policy import ENVIRONMENT, UID, WorkerPolicy
 from grader.sandbox.server import kill_everything_of
 from grader.sandbox.uids import UidClaim, claim_uid
+from grader.temporary import TemporaryFolder
 
 
 class WarmSpawner:
@@ -86,7 +84,9 @@ class ColdSpawner:
         """Start a worker; see `Spawner`."""
         channel, channel_there = socket.socketpair()
         output, output_there = socket.socketpair()
-        scratch = Path(tempfile.mkdtemp(prefix="grade-scratch-"))
+        folder = TemporaryFolder("scratch")
+        scratch = folder.path / "worker"
+        scratch.mkdir(mode=0o700)
         claim = claim_uid() if os.geteuid() == 0 and UID in policy.walls else None
         uid = claim.uid if claim else None
         if uid is not None:
@@ -109,17 +109,17 @@ class ColdSpawner:
         channel_there.close()
         output_there.close()
         kept = KeptOutput(self._output_bytes)
-        worker = Worker(channel, output, _ProcessHandle(process, scratch, claim), kept)
+        worker = Worker(channel, output, _ProcessHandle(process, folder, claim), kept)
         worker.wait_until_ready()
         return worker
 
 
 class _ProcessHandle:
     def __init__(
-        self, process: subprocess.Popen[bytes], scratch: Path, claim: UidClaim | None
+        self, process: subprocess.Popen[bytes], folder: TemporaryFolder, claim: UidClaim | None
     ) -> None:
         self._process = process
-        self._scratch = scratch
+        self._folder = folder
         self._claim = claim
 
     def kill(self) -> int | None:
@@ -129,5 +129,5 @@ class _ProcessHandle:
         if self._claim is not None:
             kill_everything_of(self._claim.uid)
             self._claim.release()
-        shutil.rmtree(self._scratch, ignore_errors=True)
+        self._folder.remove()
         return status
