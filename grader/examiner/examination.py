@@ -13,6 +13,7 @@ from grader.examiner.student import Student
 from grader.examiner.transport import InProcess, Sandboxed, Transport
 from grader.sandbox.channel import Spawner
 from grader.sandbox.policy import WorkerPolicy
+from grader.text import printable
 
 # Time-outs come from outside the worker; its own limit on processor time is a second line.
 CPU_SLACK_SECONDS = 5
@@ -67,7 +68,10 @@ class Examination:
 
     def notes(self) -> dict[str, list[str]]:
         """What the student should know besides, by milestone id."""
-        return {name: under.notes for name, under in self._under_test.items()}
+        return {
+            name: [printable(note) for note in under.notes]
+            for name, under in self._under_test.items()
+        }
 
     def log(self) -> str:
         """What the submission printed, by process; for the instructor."""

@@ -71,6 +71,15 @@ def fault_error(fault: Fault, doing: Doing) -> StudentFaultError:
     return StudentFaultError(Verdict.ERROR.value, sentence(fault, doing.what), details)
 
 
+def load_error(fault: Fault, doing: Doing) -> StudentFaultError:
+    """A file could not be loaded.
+
+    The exception's own words are in the message: no hidden input was there to be told.
+    """
+    message = f"{sentence(fault, doing.what)} Python says: {text_of(fault)}"
+    return StudentFaultError(Verdict.ERROR.value, message)
+
+
 def sentence(fault: Fault, doing: str) -> str:
     """Say what stopped, where, and what often stands behind it."""
     place = f" at line {fault.line}" if fault.line else ""

@@ -14,6 +14,7 @@ from grader.examiner.explain import (
     broken_channel_error,
     crashed_error,
     fault_error,
+    load_error,
     missing_error,
     no_file_error,
     sentence,
@@ -247,7 +248,7 @@ class MilestoneUnderTest:
         }
         reply, _ = self._ask_once(question, {}, doing)
         if isinstance(reply, Faulted):
-            raise fault_error(self._vetted(reply.fault), doing)
+            raise load_error(self._vetted(reply.fault), doing)
         if not isinstance(reply, Loaded):
             raise broken_channel_error(doing)
         self._generation = self.transport.generation

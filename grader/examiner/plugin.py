@@ -11,6 +11,7 @@ from grader.examiner.checks import Draw
 from grader.examiner.examination import Examination
 from grader.examiner.student import Student
 from grader.model import Verdict
+from grader.text import printable
 
 MAX_TEXT = 2_000
 # Parts of pytest that only cost time here: nothing is captured, and no terminal is watched.
@@ -108,5 +109,5 @@ def finding(error: BaseException) -> dict[str, str]:
 
 
 def _clean(text: Any) -> str:
-    """Cut a text and make sure that it can be written as UTF-8."""
-    return str(text)[:MAX_TEXT].encode("utf-8", "replace").decode("utf-8")
+    """Cut a text and make sure that it can be shown."""
+    return printable(str(text)[:MAX_TEXT])

@@ -13,12 +13,12 @@ from grader.intake.names import (
     canonical_file,
     is_noise,
     is_test_file,
-    printable,
     safe_id,
     split_owner,
 )
 from grader.model import SourceFile, Submission
 from grader.rubric import Rubric
+from grader.text import printable
 
 MAX_DEPTH = 6
 MAX_FILES = 200

@@ -73,8 +73,3 @@ def safe_id(name: str, taken: set[str]) -> str:
         number += 1
     taken.add(candidate.lower())
     return candidate
-
-
-def printable(text: str) -> str:
-    """A text without control and formatting characters, for a terminal or a page."""
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)

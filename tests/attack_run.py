@@ -1,0 +1,173 @@
+"""Runs the catalogue of attacks against the real grader.
+
+`python -m tests.attack_run RESULT.json` grades every attack together with honest submissions
+and writes what is not as it must be.  The tests run it as root, as an ordinary user and with
+the rights of a container.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from grader.batch import setup_of
+from grader.examiner.client import Nursery
+from grader.examiner.messages import Job
+from grader.intake.layouts import single_submission
+from grader.intake.names import canonical_file
+from grader.intake.staging import StagingArea, read_sources
+from grader.rubric import Rubric, load_rubric
+from tests.corpus_run import RUBRIC, Case, differences, grade_class, quick_rubric
+
+ATTACKS = RUBRIC.parent / "tests" / "attacks"
+SAMPLE = RUBRIC.parent / "tests" / "sample_class"
+HONEST = ("amara", "chen-wei", "dotty")
+
+
+@dataclass(frozen=True)
+class Attack:
+    """One attack and the outcome that must come of it.
+
+    Attributes:
+        walls: those that each alone stop a breach; with all of them off it gets through.
+        never: what must not stand in feedback.md, gradebook.csv or on the terminal.
+    """
+
+    name: str
+    kind: str
+    walls: tuple[str, ...]
+    case: Case
+    never: dict[str, list[str]]
+
+    @property
+    def breach(self) -> str:
+        """The line that it prints when it gets through."""
+        return f"BREACH {self.name}"
+
+
+def attack_names() -> list[str]:
+    """All attacks, sorted."""
+    return sorted(path.parent.name for path in ATTACKS.glob("*/expected.yaml"))
+
+
+def load_attack(name: str) -> Attack:
+    """Read an attack's expected.yaml."""
+    data = yaml.safe_load((ATTACKS / name / "expected.yaml").read_text(encoding="utf-8"))
+    case = Case(
+        name, data["about"], data["fill"] == "solutions", data["lost"] or {}, data.get("says") or {}
+    )
+    walls = tuple(data.get("walls") or ())
+    return Attack(name, data["kind"], walls, case, data.get("never") or {})
+
+
+def stage_attack(attack: Attack, rubric: Rubric, folder: Path) -> None:
+    """Build an attack's submission: copied, or made by its own make.py."""
+    source = ATTACKS / attack.name
+    if (source / "make.py").is_file():
+        folder.mkdir(parents=True)
+        subprocess.run([sys.executable, str(source / "make.py"), str(folder)], check=True)
+    else:
+        ignored = shutil.ignore_patterns("expected.yaml", "__pycache__")
+        shutil.copytree(source, folder, ignore=ignored, symlinks=True)
+    files = [milestone.file for milestone in rubric.milestones]
+    present = {canonical_file(path.name, files) for path in folder.rglob("*")}
+    for file in files:
+        if attack.case.fill and file not in present:
+            shutil.copyfile(rubric.root / rubric.solutions / file, folder / file)
+
+
+def run_class(folder: Path, names: list[str]) -> dict[str, list[str]]:
+    """Grade attacks and honest submissions in one class; what is wrong, by attack.
+
+    The key `honest` holds honest submissions whose score.json is not what it is without
+    attackers beside them.
+    """
+    rubric = load_rubric(RUBRIC)
+    quiet, loud = folder / "quiet", folder / "loud"
+    for honest in HONEST:
+        shutil.copytree(SAMPLE / honest, quiet / honest)
+        shutil.copytree(SAMPLE / honest, loud / honest)
+    for name in names:
+        stage_attack(load_attack(name), rubric, loud / name)
+    options = ("--rubric", str(quick_rubric(folder)))
+    grade_class(quiet, folder / "quiet-results", *options)
+    summary = grade_class(loud, folder / "loud-results", *options)
+    cards = {card["student"]: card for card in summary["students"]}
+    students = folder / "loud-results" / "students"
+    wrong = {name: wrong_with(load_attack(name), cards[name], students / name) for name in names}
+    wrong["honest"] = [
+        honest
+        for honest in HONEST
+        if (students / honest / "score.json").read_bytes()
+        != (folder / "quiet-results" / "students" / honest / "score.json").read_bytes()
+    ]
+    return wrong
+
+
+def wrong_with(attack: Attack, card: dict[str, Any], results: Path) -> list[str]:
+    """What is not as it must be with one attack."""
+    found = []
+    log = results / "log.txt"
+    if log.is_file() and attack.breach in log.read_text(errors="replace"):
+        found.append("it got through")
+    intake = attack.kind == "intake" and card["status"] in ("needs-attention", "no-submission")
+    if not intake:
+        found += differences(attack.case, card)
+    feedback = results / "feedback.md"
+    page = feedback.read_text() if feedback.is_file() else ""
+    gradebook = (results.parents[1] / "gradebook.csv").read_text()
+    for place, text in (("feedback", page), ("gradebook", gradebook)):
+        found += [f"{place} holds {piece!r}" for piece in attack.never.get(place, []) if piece in text]
+    return found
+
+
+def gets_through(names: list[str], walls_off: tuple[str, ...], folder: Path) -> dict[str, bool]:
+    """Which breaches get through when some walls are left out, which only tests can do."""
+    rubric = load_rubric(RUBRIC)
+    setup = setup_of(rubric, 2, ())
+    walls = tuple(wall for wall in type(setup).model_fields["walls"].default if wall not in walls_off)
+    through = {}
+    with Nursery() as nursery, StagingArea() as staging:
+        nursery.configure(setup.model_copy(update={"walls": walls}))
+        nursery.wait_until_ready()
+        for name in names:
+            stage_attack(load_attack(name), rubric, folder / name)
+            submission = single_submission(folder / name, rubric)
+            staged = staging.stage(read_sources(submission))
+            nursery.submit(_job(name, str(staged), submission.candidates, folder))
+        for _ in names:
+            name, _status = nursery.next_done()
+            log = folder / f"{name}.log"
+            text = log.read_text(errors="replace") if log.is_file() else ""
+            through[name] = load_attack(name).breach in text
+    return through
+
+
+def _job(name: str, staged: str, candidates: dict[str, tuple[str, ...]], folder: Path) -> Job:
+    return Job(
+        student=name,
+        folder=staged,
+        candidates=candidates,
+        report=str(folder / f"{name}.json"),
+        log=str(folder / f"{name}.log"),
+        facts={},
+    )
+
+
+def main() -> None:
+    """Run the whole catalogue and write what is wrong."""
+    with tempfile.TemporaryDirectory() as folder:
+        wrong = run_class(Path(folder), attack_names())
+    Path(sys.argv[1]).write_text(json.dumps(wrong, indent=1))
+
+
+if __name__ == "__main__":
+    main()
