@@ -24,7 +24,8 @@ from pathlib import Path
 from typing import NoReturn
 
 from grader.sandbox import worker
-from grader.sandbox.policy import FIRST_UID, UID_COUNT, WorkerPolicy
+from grader.sandbox.policy import WorkerPolicy
+from grader.sandbox.uids import UidClaim, claim_uid
 
 REQUEST_BYTES = 16_384
 REQUEST_DESCRIPTORS = 3
@@ -39,6 +40,7 @@ class RunningWorker:
     control: socket.socket
     pidfd: int
     scratch: Path
+    claim: UidClaim | None
 
 
 class SandboxServer:
@@ -88,7 +90,8 @@ class SandboxServer:
     def _start(
         self, policy: WorkerPolicy, channel: int, output: int, control: socket.socket
     ) -> None:
-        uid = self._free_uid()
+        claim = claim_uid() if os.geteuid() == 0 else None
+        uid = claim.uid if claim else None
         scratch = Path(tempfile.mkdtemp(dir=self.root))
         if uid is not None:
             os.chown(scratch, uid, uid)
@@ -97,16 +100,10 @@ class SandboxServer:
             worker.serve(channel, output, policy, uid, scratch, self.keep)
         os.close(channel)
         os.close(output)
-        running = RunningWorker(pid, uid, control, os.pidfd_open(pid), scratch)
+        running = RunningWorker(pid, uid, control, os.pidfd_open(pid), scratch, claim)
         self.running[pid] = running
         self.selector.register(control, selectors.EVENT_READ, lambda: self._end(running))
         self.selector.register(running.pidfd, selectors.EVENT_READ, lambda: self._end(running))
-
-    def _free_uid(self) -> int | None:
-        if os.geteuid() != 0:
-            return None
-        taken = {running.uid for running in self.running.values()}
-        return next(uid for uid in range(FIRST_UID, FIRST_UID + UID_COUNT) if uid not in taken)
 
     def _end(self, running: RunningWorker) -> None:
         """Kill a worker and all it has started, tell how it ended, remove its scratch."""
@@ -120,6 +117,8 @@ class SandboxServer:
             running.control.send(json.dumps({"status": os.waitstatus_to_exitcode(status)}).encode())
         self.selector.unregister(running.control)
         self.selector.unregister(running.pidfd)
+        if running.claim is not None:
+            running.claim.release()
         running.control.close()
         os.close(running.pidfd)
         shutil.rmtree(running.scratch, ignore_errors=True)

@@ -15,7 +15,8 @@ from pathlib import Path
 from grader.errors import WorkerStartError
 from grader.sandbox.channel import START_SECONDS, Worker
 from grader.sandbox.output import KeptOutput
-from grader.sandbox.policy import ENVIRONMENT, FIRST_UID, WorkerPolicy
+from grader.sandbox.policy import ENVIRONMENT, WorkerPolicy
+from grader.sandbox.uids import UidClaim, claim_uid
 
 
 class WarmSpawner:
@@ -85,7 +86,8 @@ class ColdSpawner:
         channel, channel_there = socket.socketpair()
         output, output_there = socket.socketpair()
         scratch = Path(tempfile.mkdtemp(prefix="grade-scratch-"))
-        uid = FIRST_UID if os.geteuid() == 0 else None
+        claim = claim_uid() if os.geteuid() == 0 else None
+        uid = claim.uid if claim else None
         if uid is not None:
             os.chown(scratch, uid, uid)
         start = {
@@ -106,19 +108,24 @@ class ColdSpawner:
         channel_there.close()
         output_there.close()
         kept = KeptOutput(self._output_bytes)
-        worker = Worker(channel, output, _ProcessHandle(process, scratch), kept)
+        worker = Worker(channel, output, _ProcessHandle(process, scratch, claim), kept)
         worker.wait_until_ready()
         return worker
 
 
 class _ProcessHandle:
-    def __init__(self, process: subprocess.Popen[bytes], scratch: Path) -> None:
+    def __init__(
+        self, process: subprocess.Popen[bytes], scratch: Path, claim: UidClaim | None
+    ) -> None:
         self._process = process
         self._scratch = scratch
+        self._claim = claim
 
     def kill(self) -> int | None:
         """Kill the process and remove its scratch folder."""
         self._process.send_signal(signal.SIGKILL)
         status = self._process.wait()
+        if self._claim is not None:
+            self._claim.release()
         shutil.rmtree(self._scratch, ignore_errors=True)
         return status

@@ -1,0 +1,46 @@
+"""A uid for each worker that no other worker on this machine has, whichever run started it.
+
+Everything that runs under a worker's uid is killed when the worker ends; two runs that shared a
+uid would kill each other's workers.
+"""
+
+from __future__ import annotations
+
+import socket
+from dataclasses import dataclass
+
+from grader.errors import WorkerStartError
+from grader.sandbox.policy import FIRST_UID, UID_COUNT
+
+
+@dataclass(frozen=True)
+class UidClaim:
+    """A uid, held until it is released or its holder ends.
+
+    The claim is a name in the kernel's table of abstract sockets: unique on the machine, and
+    gone with the process that holds it, however that ends.
+    """
+
+    uid: int
+    holder: socket.socket
+
+    def release(self) -> None:
+        """Leave the uid to others."""
+        self.holder.close()
+
+
+def claim_uid() -> UidClaim:
+    """Claim the first uid that nobody holds.
+
+    Raises:
+        WorkerStartError: if all are taken.
+    """
+    for uid in range(FIRST_UID, FIRST_UID + UID_COUNT):
+        holder = socket.socket(socket.AF_UNIX)
+        try:
+            holder.bind(f"\0grade-worker-uid-{uid}")
+        except OSError:
+            holder.close()
+            continue
+        return UidClaim(uid, holder)
+    raise WorkerStartError(f"all {UID_COUNT} uids for workers are taken")
