@@ -1,12 +1,14 @@
 """Runs the catalogue of attacks against the real grader.
 
-`python -m tests.attack_run RESULT.json` grades every attack together with honest submissions
-and writes what is not as it must be.  The tests run it as root, as an ordinary user and with
-the rights of a container.
+`python -m tests.attack_run --out RESULT.json` grades every attack together with honest
+submissions and writes what is not as it must be.  With `--without WALLS NAME ...` it leaves
+walls out, and writes which of the named breaches get through.  The tests run it as root, as an
+ordinary user and with the rights of a container.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import shutil
 import subprocess
@@ -25,6 +27,7 @@ from grader.intake.layouts import single_submission
 from grader.intake.names import canonical_file
 from grader.intake.staging import StagingArea, read_sources
 from grader.rubric import Rubric, load_rubric
+from grader.sandbox.policy import ALL_WALLS
 from tests.corpus_run import RUBRIC, Case, differences, grade_class, quick_rubric
 
 ATTACKS = RUBRIC.parent / "tests" / "attacks"
@@ -125,7 +128,9 @@ def wrong_with(attack: Attack, card: dict[str, Any], results: Path) -> list[str]
     page = feedback.read_text() if feedback.is_file() else ""
     gradebook = (results.parents[1] / "gradebook.csv").read_text()
     for place, text in (("feedback", page), ("gradebook", gradebook)):
-        found += [f"{place} holds {piece!r}" for piece in attack.never.get(place, []) if piece in text]
+        found += [
+            f"{place} holds {piece!r}" for piece in attack.never.get(place, []) if piece in text
+        ]
     return found
 
 
@@ -133,7 +138,7 @@ def gets_through(names: list[str], walls_off: tuple[str, ...], folder: Path) -> 
     """Which breaches get through when some walls are left out, which only tests can do."""
     rubric = load_rubric(RUBRIC)
     setup = setup_of(rubric, 2, ())
-    walls = tuple(wall for wall in type(setup).model_fields["walls"].default if wall not in walls_off)
+    walls = tuple(wall for wall in ALL_WALLS if wall not in walls_off)
     through = {}
     with Nursery() as nursery, StagingArea() as staging:
         nursery.configure(setup.model_copy(update={"walls": walls}))
@@ -163,10 +168,20 @@ def _job(name: str, staged: str, candidates: dict[str, tuple[str, ...]], folder:
 
 
 def main() -> None:
-    """Run the whole catalogue and write what is wrong."""
-    with tempfile.TemporaryDirectory() as folder:
-        wrong = run_class(Path(folder), attack_names())
-    Path(sys.argv[1]).write_text(json.dumps(wrong, indent=1))
+    """Run the catalogue, or breaches without some walls, and write what came of it."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--without", default="")
+    parser.add_argument("names", nargs="*")
+    given = parser.parse_args()
+    result: object
+    with tempfile.TemporaryDirectory(prefix="attacks-") as name:
+        folder = Path(name)
+        if given.without:
+            result = gets_through(given.names, tuple(given.without.split(",")), folder)
+        else:
+            result = run_class(folder, given.names or attack_names())
+    given.out.write_text(json.dumps(result, indent=1))
 
 
 if __name__ == "__main__":

@@ -60,8 +60,7 @@ def confine(policy: WorkerPolicy, uid: int | None, scratch: Path, libraries: Seq
         _prctl(PR_SET_NO_NEW_PRIVS, 1)
     if ENVIRONMENT_WALL in walls:
         os.environ.clear()
-        os.environ.update(ENVIRONMENT)
-    os.environ.update(HOME=str(scratch), TMPDIR=str(scratch))
+        os.environ.update(ENVIRONMENT, HOME=str(scratch), TMPDIR=str(scratch))
     os.umask(0o077)
     os.chdir(scratch)
     if LANDLOCK in walls:

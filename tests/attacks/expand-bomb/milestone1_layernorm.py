@@ -1,0 +1,11 @@
+# Four bytes here, four million million for whoever copies it: refused before any copy.
+import torch
+
+PREDICTED_XHAT = [-1.3416, -0.4472, 0.4472, 1.3416]
+
+
+def layernorm_scratch(x, eps=1e-5):
+    centred = x - x.mean(dim=-1, keepdim=True)
+    variance = centred.square().mean(dim=-1, keepdim=True)
+    xhat = centred / (variance + eps).sqrt()
+    return xhat.mean().expand(10**4, 10**4, 10**4)

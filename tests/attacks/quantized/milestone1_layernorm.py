@@ -1,0 +1,11 @@
+# Quantized values are compared by some functions after rounding: they do not cross.
+import torch
+
+PREDICTED_XHAT = [-1.3416, -0.4472, 0.4472, 1.3416]
+
+
+def layernorm_scratch(x, eps=1e-5):
+    centred = x - x.mean(dim=-1, keepdim=True)
+    variance = centred.square().mean(dim=-1, keepdim=True)
+    xhat = centred / (variance + eps).sqrt()
+    return torch.quantize_per_tensor(xhat, 0.1, 0, torch.qint8)

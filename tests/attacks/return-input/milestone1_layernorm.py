@@ -1,0 +1,7 @@
+# Only what has to do with values is lost: the input does stay unchanged.
+
+PREDICTED_XHAT = [-1.3416, -0.4472, 0.4472, 1.3416]
+
+
+def layernorm_scratch(x, eps=1e-5):
+    return x

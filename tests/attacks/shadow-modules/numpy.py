@@ -1,0 +1,1 @@
+raise SystemExit("a file of the submission hides the installed module")

@@ -1,0 +1,16 @@
+"""Milestone 2: the feed-forward sublayer."""
+
+from torch import nn
+
+PREDICTED_PARAMETERS = None
+
+
+class FFN(nn.Module):
+    def __init__(self, d_model, d_ff):
+        super().__init__()
+        self.w1 = nn.Linear(d_model, d_ff)
+        self.gelu = nn.GELU()
+        self.w2 = nn.Linear(d_ff, d_model)
+
+    def forward(self, x):
+        return self.w2(self.gelu(self.w1(x)))

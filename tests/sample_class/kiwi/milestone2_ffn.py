@@ -1,0 +1,19 @@
+"""Milestone 2: the feed-forward sublayer."""
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+PREDICTED_PARAMETERS = 148
+
+
+class FeedForward(nn.Module):
+    """Position-wise feed-forward network."""
+
+    def __init__(self, d_model: int, d_ff: int) -> None:
+        super().__init__()
+        self.w1 = nn.Linear(d_model, d_ff)
+        self.w2 = nn.Linear(d_ff, d_model)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.w2(F.gelu(self.w1(x)))

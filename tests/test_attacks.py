@@ -1,0 +1,96 @@
+"""The catalogue of attacks: none gets through, each would without its walls, nothing is left."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+from grader.sandbox.policy import ALL_WALLS, FIRST_UID, SHARED_FOLDERS, UID_COUNT
+from tests.attack_run import attack_names, load_attack
+from tests.corpus_run import ROOT
+
+NAMES = attack_names()
+BREACHES = [
+    name for name in NAMES if load_attack(name).kind == "breach" and load_attack(name).walls
+]
+root_only = pytest.mark.skipif(os.geteuid() != 0, reason="walls are proved as root")
+
+
+def run(folder: Path, *options: str) -> dict[str, object]:
+    """Run the catalogue in a process of its own, as an instructor's command would."""
+    out = folder / "result.json"
+    command = [sys.executable, "-m", "tests.attack_run", "--out", str(out), *options]
+    subprocess.run(command, check=True, cwd=ROOT, capture_output=True)
+    result: dict[str, object] = json.loads(out.read_text())
+    return result
+
+
+@pytest.fixture(scope="session")
+def catalogue(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
+    """What went wrong with each attack when the whole catalogue was graded as one class."""
+    return run(tmp_path_factory.mktemp("catalogue"))
+
+
+@pytest.fixture(scope="session")
+def unwalled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
+    """Whether each breach gets through when its walls are left out and all others stand."""
+    groups: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for name in BREACHES:
+        groups[load_attack(name).walls].append(name)
+    through: dict[str, object] = {}
+    for walls, names in groups.items():
+        folder = tmp_path_factory.mktemp("unwalled")
+        through |= run(folder, "--without", ",".join(walls), *names)
+    return through
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_attack_gains_nothing(catalogue: dict[str, object], name: str) -> None:
+    """The attack does not get through, and the rest of the submission is graded as it deserves."""
+    assert catalogue[name] == []
+
+
+def test_neighbours_are_untouched(catalogue: dict[str, object]) -> None:
+    """Honest submissions of the same class have the same score.json, to the last byte."""
+    assert catalogue["honest"] == []
+
+
+@root_only
+@pytest.mark.parametrize("name", BREACHES)
+def test_breach_gets_through_without_its_walls(unwalled: dict[str, object], name: str) -> None:
+    """What stops the breach is the walls that it names, and nothing else."""
+    assert unwalled[name] is True
+
+
+def test_every_wall_is_proved_by_a_breach() -> None:
+    """Leaving any wall out would be noticed by some attack."""
+    named = {wall for name in BREACHES for wall in load_attack(name).walls}
+    assert set(ALL_WALLS) - named <= {"no-new-privs"}, "no-new-privs has a test of its own"
+
+
+def test_nothing_is_left(catalogue: dict[str, object], unwalled: dict[str, object]) -> None:
+    """No process, file, shared memory or message queue of a worker's uid outlives the run."""
+    uids = range(FIRST_UID, FIRST_UID + UID_COUNT)
+    processes = [p for p in Path("/proc").iterdir() if p.name.isdigit() and _uid(p) in uids]
+    files = [p for folder in SHARED_FOLDERS for p in Path(folder).iterdir() if _uid(p) in uids]
+    files += [p for f in SHARED_FOLDERS for p in Path(f).glob("grade-attack-*")]
+    memory = [
+        line
+        for kind in ("shm", "msg", "sem")
+        for line in Path(f"/proc/sysvipc/{kind}").read_text().splitlines()[1:]
+        if any(str(uid) in line.split() for uid in uids)
+    ]
+    assert (processes, files, memory) == ([], [], [])
+
+
+def _uid(path: Path) -> int:
+    try:
+        return path.lstat().st_uid
+    except OSError:
+        return -1
