@@ -1,7 +1,7 @@
 """Runs the catalogue of attacks against the real grader.
 
-`python -m tests.attack_run --out RESULT.json` grades every attack together with honest
-submissions and writes what is not as it must be.  With `--without WALLS NAME ...` it leaves
+`python -m tests.attack_run --out FOLDER` grades every attack together with honest submissions
+and writes what is not as it must be into FOLDER/result.json.  With `--without WALLS NAME ...` it leaves
 walls out, and writes which of the named breaches get through.  The tests run it as root, as an
 ordinary user and with the rights of a container.
 """
@@ -181,7 +181,8 @@ def main() -> None:
             result = gets_through(given.names, tuple(given.without.split(",")), folder)
         else:
             result = run_class(folder, given.names or attack_names())
-    given.out.write_text(json.dumps(result, indent=1))
+    given.out.mkdir(parents=True, exist_ok=True)
+    (given.out / "result.json").write_text(json.dumps(result, indent=1))
 
 
 if __name__ == "__main__":
