@@ -1,9 +1,9 @@
 """Runs the catalogue of attacks against the real grader.
 
 `python -m tests.attack_run --out FOLDER` grades every attack together with honest submissions
-and writes what is not as it must be into FOLDER/result.json.  With `--without WALLS NAME ...` it leaves
-walls out, and writes which of the named breaches get through.  The tests run it as root, as an
-ordinary user and with the rights of a container.
+and writes into FOLDER/result.json what is not as it must be.  With `--without WALLS NAME ...` it
+leaves walls out, and writes which of the named breaches get through.  The tests run it as root,
+as an ordinary user and with the rights of a container.
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ from tests.corpus_run import RUBRIC, Case, differences, grade_class, quick_rubri
 
 ATTACKS = RUBRIC.parent / "tests" / "attacks"
 SAMPLE = RUBRIC.parent / "tests" / "sample_class"
+# Many attacks never answer; four are examined at once, since most of them sleep.
+QUESTION_SECONDS = 3
 HONEST = ("amara", "chen-wei", "dotty")
 
 
@@ -100,7 +102,7 @@ def run_class(folder: Path, names: list[str]) -> dict[str, list[str]]:
         shutil.copytree(SAMPLE / honest, loud / honest)
     for name in names:
         stage_attack(load_attack(name), rubric, loud / name)
-    options = ("--rubric", str(quick_rubric(folder)))
+    options = ("--rubric", str(quick_rubric(folder, QUESTION_SECONDS)), "--jobs", "4")
     grade_class(quiet, folder / "quiet-results", *options)
     summary = grade_class(loud, folder / "loud-results", *options)
     cards = {card["student"]: card for card in summary["students"]}

@@ -66,10 +66,10 @@ def stage_case(case: Case, rubric: Rubric, folder: Path) -> None:
             shutil.copyfile(rubric.root / rubric.solutions / file, folder / file)
 
 
-def quick_rubric(folder: Path) -> Path:
+def quick_rubric(folder: Path, question_seconds: int = QUESTION_SECONDS) -> Path:
     """The assignment's rubric with a short time limit, its paths made absolute."""
     data = yaml.safe_load(RUBRIC.read_text(encoding="utf-8"))
-    data["limits"]["question_seconds"] = QUESTION_SECONDS
+    data["limits"]["question_seconds"] = question_seconds
     for key in ("stubs", "solutions", "suites"):
         data[key] = str(ROOT / data[key])
     path = folder / "rubric.yaml"

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections import defaultdict
 from pathlib import Path
@@ -15,6 +16,7 @@ import pytest
 from grader.sandbox.policy import ALL_WALLS, FIRST_UID, SHARED_FOLDERS, UID_COUNT
 from tests.attack_run import attack_names, load_attack
 from tests.corpus_run import ROOT
+from tests.privileges import ordinary_python, run_as_in_container, run_as_ordinary_user
 
 NAMES = attack_names()
 BREACHES = [
@@ -66,6 +68,32 @@ def test_neighbours_are_untouched(catalogue: dict[str, object]) -> None:
 def test_breach_gets_through_without_its_walls(unwalled: dict[str, object], name: str) -> None:
     """What stops the breach is the walls that it names, and nothing else."""
     assert unwalled[name] is True
+
+
+@root_only
+def test_ordinary_user_is_as_safe() -> None:
+    """Started as an ordinary user, Landlock and seccomp stop the whole catalogue alone."""
+    with tempfile.TemporaryDirectory(prefix="ordinary-") as name:
+        folder = Path(name)
+        python = ordinary_python(folder)
+        if python is None:
+            pytest.skip("no interpreter of this version that every user may run")
+        out = folder / "out"
+        run_as_ordinary_user(python, ["-m", "tests.attack_run", "--out", str(out)], folder)
+        assert failures_in(out) == {}
+
+
+@root_only
+def test_container_is_as_safe(tmp_path: Path) -> None:
+    """With the capabilities and system calls of a container the whole catalogue is stopped."""
+    run_as_in_container(["-m", "tests.attack_run", "--out", str(tmp_path)])
+    assert failures_in(tmp_path) == {}
+
+
+def failures_in(folder: Path) -> dict[str, list[str]]:
+    """What went wrong, without the attacks that did as they must."""
+    result: dict[str, list[str]] = json.loads((folder / "result.json").read_text())
+    return {name: wrong for name, wrong in result.items() if wrong}
 
 
 def test_every_wall_is_proved_by_a_breach() -> None:
