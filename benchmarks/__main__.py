@@ -19,6 +19,7 @@ from benchmarks.measuring import (
     make_class,
     peak_pss_mb,
 )
+from benchmarks.walls import walls_cost
 from grader.batch import torch_version
 
 CLASS_SIZE = 32
@@ -38,6 +39,7 @@ def main() -> None:
             f"{platform.python_version()}, torch {torch_version()}",
             "class": throughput(crowd, one, folder),
             "one": single(one, folder),
+            "walls": walls_cost(),
             "memory_mb": {"one submission": round(peak_pss_mb(grade_command(one, folder / "m")))},
         }
     show(figures)
@@ -107,7 +109,7 @@ def single(one: Path, folder: Path) -> Figures:
 def show(figures: Mapping[str, object]) -> None:
     """Print the figures as a Markdown table."""
     sys.stdout.write(f"{figures['machine']}\n\n| figure | value |\n|---|---:|\n")
-    for section in ("class", "one", "memory_mb"):
+    for section in ("class", "one", "walls", "memory_mb"):
         rows = figures[section]
         if isinstance(rows, dict):
             for name, value in rows.items():
