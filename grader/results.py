@@ -143,7 +143,8 @@ def digest_of(parts: Iterable[tuple[str, bytes]]) -> str:
     """SHA-256 over named byte strings, in the given order."""
     whole = hashlib.sha256()
     for name, content in parts:
-        whole.update(f"{len(name.encode())}:{len(content)}:".encode())
-        whole.update(name.encode())
+        encoded = name.encode("utf-8", "surrogateescape")
+        whole.update(f"{len(encoded)}:{len(content)}:".encode())
+        whole.update(encoded)
         whole.update(content)
     return whole.hexdigest()

@@ -24,7 +24,7 @@ from grader.batch import setup_of
 from grader.examiner.client import Nursery
 from grader.examiner.messages import Job
 from grader.intake.layouts import single_submission
-from grader.intake.names import canonical_file
+from grader.intake.names import canonical_file, safe_id
 from grader.intake.staging import StagingArea, read_sources
 from grader.rubric import Rubric, load_rubric
 from grader.sandbox.policy import ALL_WALLS
@@ -44,6 +44,8 @@ class Attack:
     Attributes:
         walls: those that each alone stop a breach; with all of them off it gets through.
         never: what must not stand in feedback.md, gradebook.csv or on the terminal.
+        status: of the submission; criteria are compared only if it is `graded`.
+        folder: name of the student's folder.
     """
 
     name: str
@@ -51,6 +53,8 @@ class Attack:
     walls: tuple[str, ...]
     case: Case
     never: dict[str, list[str]]
+    status: str
+    folder: str
 
     @property
     def breach(self) -> str:
@@ -70,18 +74,18 @@ def load_attack(name: str) -> Attack:
         name, data["about"], data["fill"] == "solutions", data["lost"] or {}, data.get("says") or {}
     )
     walls = tuple(data.get("walls") or ())
-    return Attack(name, data["kind"], walls, case, data.get("never") or {})
+    never = data.get("never") or {}
+    status, folder = data.get("status", "graded"), data.get("folder", name)
+    return Attack(name, data["kind"], walls, case, never, status, folder)
 
 
 def stage_attack(attack: Attack, rubric: Rubric, folder: Path) -> None:
     """Build an attack's submission: copied, or made by its own make.py."""
     source = ATTACKS / attack.name
+    ignored = shutil.ignore_patterns("expected.yaml", "make.py", "__pycache__")
+    shutil.copytree(source, folder, ignore=ignored, symlinks=True)
     if (source / "make.py").is_file():
-        folder.mkdir(parents=True)
         subprocess.run([sys.executable, str(source / "make.py"), str(folder)], check=True)
-    else:
-        ignored = shutil.ignore_patterns("expected.yaml", "__pycache__")
-        shutil.copytree(source, folder, ignore=ignored, symlinks=True)
     files = [milestone.file for milestone in rubric.milestones]
     present = {canonical_file(path.name, files) for path in folder.rglob("*")}
     for file in files:
@@ -101,13 +105,18 @@ def run_class(folder: Path, names: list[str]) -> dict[str, list[str]]:
         shutil.copytree(SAMPLE / honest, quiet / honest)
         shutil.copytree(SAMPLE / honest, loud / honest)
     for name in names:
-        stage_attack(load_attack(name), rubric, loud / name)
+        attack = load_attack(name)
+        stage_attack(attack, rubric, loud / attack.folder)
     options = ("--rubric", str(quick_rubric(folder, QUESTION_SECONDS)), "--jobs", "4")
     grade_class(quiet, folder / "quiet-results", *options)
     summary = grade_class(loud, folder / "loud-results", *options)
     cards = {card["student"]: card for card in summary["students"]}
     students = folder / "loud-results" / "students"
-    wrong = {name: wrong_with(load_attack(name), cards[name], students / name) for name in names}
+    wrong = {}
+    for name in names:
+        attack = load_attack(name)
+        student = safe_id(attack.folder, set())
+        wrong[name] = wrong_with(attack, cards[student], students / student)
     wrong["honest"] = [
         honest
         for honest in HONEST
@@ -123,8 +132,9 @@ def wrong_with(attack: Attack, card: dict[str, Any], results: Path) -> list[str]
     log = results / "log.txt"
     if log.is_file() and attack.breach in log.read_text(errors="replace"):
         found.append("it got through")
-    intake = attack.kind == "intake" and card["status"] in ("needs-attention", "no-submission")
-    if not intake:
+    if card["status"] != attack.status:
+        found.append(f"status {card['status']}: {card['problem']}")
+    elif attack.status == "graded":
         found += differences(attack.case, card)
     feedback = results / "feedback.md"
     page = feedback.read_text() if feedback.is_file() else ""

@@ -62,6 +62,7 @@ class Examination:
                 self._candidates.get(milestone.id, ()),
                 wanted,
                 self._setup.question_seconds,
+                [other.file for other in self._setup.milestones if other is not milestone],
             )
         self.student.turn_to(self._under_test[milestone.id])
         self.draw.turn_to(test)

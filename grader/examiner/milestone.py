@@ -41,6 +41,7 @@ class MilestoneUnderTest:
         candidates: files of the submission to try, best first.
         wanted: names that the suite needs; they tell which candidate is the right one.
         question_seconds: for the message of a time-out.
+        other_files: files of the other milestones, whose faults are not this one's.
     """
 
     def __init__(
@@ -50,12 +51,14 @@ class MilestoneUnderTest:
         candidates: Sequence[str],
         wanted: Sequence[str],
         question_seconds: float,
+        other_files: Sequence[str] = (),
     ) -> None:
         self.transport = transport
         self.file = file
         self.notes: list[str] = []
         self._candidates = candidates
         self._wanted = wanted
+        self._other_files = other_files
         self._question_seconds = question_seconds
         self._chosen: str | None = None
         self._definitions_only = False
@@ -173,7 +176,7 @@ class MilestoneUnderTest:
             try:
                 loaded = self._load_file(candidate)
             except StudentFaultError as error:
-                if first_error is None and first_found is None:
+                if first_error is None and first_found is None and not self._is_others(candidate):
                     first_error = error
                 self.fresh()
                 if self._is_own(candidate):
@@ -217,27 +220,45 @@ class MilestoneUnderTest:
         """Whether the milestone is served by a file of its own name."""
         return self._chosen is None or self._is_own(self._chosen)
 
+    def _is_others(self, candidate: str) -> bool:
+        """Whether a file carries another milestone's name."""
+        return candidate.rpartition("/")[2] in self._other_files
+
     def _is_own(self, candidate: str) -> bool:
         return candidate.rpartition("/")[2] == self.file
 
     def _load_file(self, candidate: str) -> Loaded:
         """Load one file; one whose top level never ends, or dies, once more without it."""
+        was_fresh = self.transport.fresh
         try:
             return self._load_once(candidate)
         except StudentFaultError as error:
-            if error.verdict not in (Verdict.TIMEOUT.value, Verdict.CRASHED.value):
-                raise
-            if self._definitions_only:
-                raise
-            self._definitions_only = True
-            loaded = self._load_once(candidate)
-            self._timeouts = 0
-            self._refusal = None
-            self.notes.append(
-                f"{error.message} Only the imports, functions and classes of {candidate} were "
-                "used. Put such code under: if __name__ == '__main__':"
-            )
-            return loaded
+            if error.verdict != Verdict.CRASHED.value or was_fresh:
+                return self._load_definitions(candidate, error)
+        # Another milestone's code had run in that worker, and may be what disturbed it.
+        try:
+            return self._load_once(candidate)
+        except StudentFaultError as error:
+            return self._load_definitions(candidate, error)
+
+    def _load_definitions(self, candidate: str, error: StudentFaultError) -> Loaded:
+        """Load a file once more, without its top level, if that was what never ended or died.
+
+        Raises:
+            StudentFaultError: the given one, if something else was wrong; or a new one.
+        """
+        tops = (Verdict.TIMEOUT.value, Verdict.CRASHED.value)
+        if error.verdict not in tops or self._definitions_only:
+            raise error
+        self._definitions_only = True
+        loaded = self._load_once(candidate)
+        self._timeouts = 0
+        self._refusal = None
+        self.notes.append(
+            f"{error.message} Only the imports, functions and classes of {candidate} were "
+            "used. Put such code under: if __name__ == '__main__':"
+        )
+        return loaded
 
     def _load_once(self, candidate: str) -> Loaded:
         doing = Doing(f"loading {candidate}")

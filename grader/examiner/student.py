@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from torch import Tensor
 
 from grader.examiner.answers import Answer, by_position, carried, fail
-from grader.examiner.explain import Doing
+from grader.examiner.explain import Doing, broken_channel_error
 from grader.examiner.milestone import MilestoneUnderTest
 from grader.examiner.module import Module
 from grader.sandbox.vocabulary import Built, Called, Constant
@@ -121,8 +121,9 @@ class Student:
         return Module(self._under_test, name, reply, tensors)
 
 
-def _calling(function: str, x: Tensor) -> Doing:
-    return Doing(f"calling {function}", f"Input of shape {tuple(x.shape)}.")
+def _calling(function: str, x: Tensor | None = None) -> Doing:
+    given = "" if x is None else f"Input of shape {tuple(x.shape)}."
+    return Doing(f"calling {function}", given)
 
 
 def _call_question(
@@ -139,6 +140,8 @@ def _call_question(
 
 
 def _call_answer(function: str, reply: Called, tensors: dict[str, Tensor]) -> Answer:
+    if len(reply.inputs_after) != 1:
+        raise broken_channel_error(_calling(function))
     return Answer(
         subject=function,
         output=reply.output,

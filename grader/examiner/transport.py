@@ -29,6 +29,10 @@ class Transport(Protocol):
     def ask(self, question: Question, tensors: dict[str, Tensor]) -> Answer:
         """Ask once, without any interpretation of the answer."""
 
+    @property
+    def fresh(self) -> bool:
+        """Whether no code of the student's has run since the last start."""
+
     def restart(self) -> None:
         """Forget all state of the student's code."""
 
@@ -48,10 +52,12 @@ class InProcess:
         self._runtime = Runtime(folder)
         self._next_id = 0
         self.generation = 0
+        self.fresh = True
 
     def ask(self, question: Question, tensors: dict[str, Tensor]) -> Answer:
         """Answer here and now."""
         self._next_id += 1
+        self.fresh = False
         header, carried = self._runtime.answer({**question, "id": self._next_id}, tensors)
         return parse_envelope(header).body, carried
 
@@ -88,6 +94,11 @@ class Sandboxed:
         self.killed = False
         self.generation = 0
         self.output: list[str] = []
+
+    @property
+    def fresh(self) -> bool:
+        """Whether the next question starts a worker."""
+        return self._worker is None
 
     def ask(self, question: Question, tensors: dict[str, Tensor]) -> Answer:
         """Ask the worker; see `Worker.ask` for the errors."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +24,8 @@ from grader.text import printable
 MAX_DEPTH = 6
 MAX_FILES = 200
 MAX_FILE_BYTES = 1 << 20
+# Names by which Python finds something else than a submission's file.
+HIDDEN_MODULES = sys.stdlib_module_names | {"numpy", "pytest", "torch"}
 # What students hand in besides Python files, and what this version cannot open.
 UNREAD_SUFFIXES = frozenset({".7z", ".gz", ".ipynb", ".rar", ".tar", ".tgz", ".zip"})
 
@@ -161,6 +164,7 @@ class _Collected:
 
     def add(self, path: Path, name: str) -> None:
         """Take one file, or note why it is left out."""
+        name = name.encode("utf-8", "replace").decode()  # a name may be any bytes
         if path.suffix.lower() != ".py":
             self.unread.append(printable(name))
         elif len(self.sources) >= MAX_FILES:
@@ -169,6 +173,11 @@ class _Collected:
             self.notes.append(f"{printable(name)} was left out: it is larger than 1 MB.")
         else:
             self.sources.append(SourceFile(path=path, name=name))
+            if path.stem in HIDDEN_MODULES:
+                self.notes.append(
+                    f"{printable(name)} has the name of an installed module. Python takes that "
+                    "one, and not your file: rename it."
+                )
 
     def problem(self) -> str:
         """Why nothing of this can be graded although something was handed in."""

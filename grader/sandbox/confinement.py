@@ -84,8 +84,8 @@ def open_rules(
 def _reading(descriptor: int) -> landlock.Access:
     """Rights on a library: a single file cannot be listed."""
     if stat.S_ISDIR(os.fstat(descriptor).st_mode):
-        return landlock.READ_AND_MAP
-    return landlock.READ_AND_MAP & landlock.ON_FILES
+        return landlock.READ
+    return landlock.READ & landlock.ON_FILES
 
 
 def available_walls() -> tuple[str, ...]:

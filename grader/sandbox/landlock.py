@@ -43,7 +43,6 @@ class Access(IntFlag):
 
 
 READ = Access.READ_FILE | Access.READ_DIR
-READ_AND_MAP = READ | Access.EXECUTE
 WRITE = (
     READ | Access.WRITE_FILE | Access.REMOVE_DIR | Access.REMOVE_FILE | Access.MAKE_DIR
     | Access.MAKE_REG | Access.MAKE_SYM | Access.REFER | Access.TRUNCATE

@@ -79,7 +79,7 @@ class StatementLoader(importlib.abc.Loader):
             SyntaxError: if the file does not parse.
         """
         source = read_source(self.path)
-        tree = ast.parse(source, filename=str(self.path))
+        tree = _parsed(source, self.path)
         lines = source.splitlines(keepends=True)
         linecache.cache[str(self.path)] = (len(source), None, lines, str(self.path))
         if ast.get_docstring(tree) is not None:
@@ -170,6 +170,18 @@ def read_source(path: Path) -> str:
         line = data[: error.start].count(b"\n") + 1
         reason = "this line is not UTF-8 text: save the file as UTF-8"
         raise SyntaxError(reason, _at(path, line)) from error
+
+
+def _parsed(source: str, path: Path) -> ast.Module:
+    """Parse a source.
+
+    Raises:
+        SyntaxError: also for nesting that the parser gives up on.
+    """
+    try:
+        return ast.parse(source, filename=str(path))
+    except (MemoryError, RecursionError):
+        raise SyntaxError("brackets or blocks are nested too deep", _at(path, 1)) from None
 
 
 def _at(path: Path, line: int) -> tuple[str, int, int, str]:

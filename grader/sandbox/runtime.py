@@ -24,6 +24,7 @@ from grader.sandbox.values import Outgoing, is_literal, kind_of
 from grader.sandbox.vocabulary import Fault
 
 MAX_EARLIER = 3
+MAX_NAMES = 2_000
 
 Question = dict[str, Any]
 Tensors = dict[str, Tensor]
@@ -78,6 +79,7 @@ class Runtime:
     def _body(self, question: Question, tensors: Tensors, outgoing: Outgoing) -> Body:
         torch.set_grad_enabled(True)
         torch.set_default_dtype(torch.float32)
+        torch.set_default_device(None)
         try:
             return self.questions[question["question"]](question, tensors, outgoing)
         except RefusedTensorError as error:
@@ -92,8 +94,8 @@ class Runtime:
         self.modules[question["file"]] = module
         self.assigned[question["file"]] = loader.assigned
         names = {
-            str(name)[:300]: kind_of(value)
-            for name, value in list(vars(module).items())[:4_000]
+            str(name)[:100]: kind_of(value)
+            for name, value in list(vars(module).items())[:MAX_NAMES]
             if not str(name).startswith("__")
         }
         return {

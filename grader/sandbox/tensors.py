@@ -17,7 +17,7 @@ from safetensors.torch import load
 from torch import Tensor
 
 from grader.errors import FrameError, RefusedTensorError
-from grader.sandbox.wire import MAX_PAYLOAD_BYTES
+from grader.sandbox.wire import MAX_HEADER_BYTES, MAX_PAYLOAD_BYTES
 
 # The payload also holds the names and shapes of its tensors.
 MAX_TENSOR_BYTES = MAX_PAYLOAD_BYTES // 2
@@ -74,6 +74,8 @@ def unpack(payload: bytes) -> dict[str, Tensor]:
     """
     if not payload:
         return {}
+    if len(payload) < 8 or struct.unpack("<Q", payload[:8])[0] > MAX_HEADER_BYTES:
+        raise FrameError("a payload names too many tensors")
     try:
         return load(payload)
     except (SafetensorError, ValueError, KeyError, TypeError, RuntimeError) as error:

@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
-from grader.errors import RefusedTensorError
+from grader.errors import FrameError, RefusedTensorError
 from grader.sandbox.confinement import close_descriptors, confine
 from grader.sandbox.libraries import Libraries, open_libraries
 from grader.sandbox.policy import DESCRIPTORS, WorkerPolicy
@@ -25,6 +25,7 @@ from grader.sandbox.wire import PREFIX, decode_header, decode_prefix, encode_fra
 
 NOT_CONFINED = 70  # exit status of a worker that could not put up its walls
 CHANNEL_ENDED = 0
+BROKEN = 71
 # New objects before Python looks for cycles: a worker lives for a few thousand of them.
 GARBAGE_THRESHOLD = 20_000
 
@@ -65,6 +66,8 @@ def serve(
             _answer_one(connection, runtime)
     except (OSError, EOFError):
         os._exit(CHANNEL_ENDED)
+    except BaseException:  # whatever it is, this process must not become the server again
+        os._exit(BROKEN)
 
 
 def _answer_one(connection: socket.socket, runtime: Runtime) -> None:
@@ -74,7 +77,7 @@ def _answer_one(connection: socket.socket, runtime: Runtime) -> None:
     body, carried = runtime.answer(question, tensors)
     try:
         frame = encode_frame(body, pack(carried))
-    except (RefusedTensorError, ValueError, MemoryError) as error:
+    except (RefusedTensorError, FrameError, ValueError, MemoryError) as error:
         fault = {"kind": "RefusedTensor", "message": str(error)[:300]}
         refusal = {"reply": "faulted", "fault": fault}
         frame = encode_frame({"id": question["id"], "body": refusal})

@@ -1,5 +1,6 @@
 # Only plain JSON and raw tensor bytes cross: an object arrives as its class's name.
 
+
 class Always:
     shape = dtype = ndim = 1
 

@@ -1,5 +1,4 @@
 # A comparison that broadcasts would accept it: the shape is compared first.
-import torch
 
 PREDICTED_XHAT = [-1.3416, -0.4472, 0.4472, 1.3416]
 

@@ -14,10 +14,12 @@ def layernorm_scratch(x, eps=1e-5):
 def attack():
     reader, writer = os.pipe()
     if os.fork() == 0:
-        os.setsid()
-        os.write(writer, b"x")
-        time.sleep(0.3)  # a real one would stay
-        os._exit(0)
+        try:
+            os.setsid()
+            os.write(writer, b"x")
+            time.sleep(0.3)  # a real one would stay
+        finally:
+            os._exit(0)
     os.close(writer)
     if os.read(reader, 1) != b"x":
         raise ChildProcessError("the child could not leave its session")

@@ -1,5 +1,6 @@
-# Runs at import: an orphan belongs to no parent that could end it.
+# Runs at import: an orphan is waited for by no process of the grader.
 import os
+import time
 
 PREDICTED_XHAT = [-1.3416, -0.4472, 0.4472, 1.3416]
 
@@ -14,12 +15,18 @@ def attack():
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
-        if os.fork() == 0:
-            os.read(reader, 1)  # until its parent has ended
-            os.write(writer, b"orphan")
-        os._exit(0)
+        try:
+            parent = os.getpid()
+            if os.fork() == 0:
+                while os.getppid() == parent:
+                    time.sleep(0.01)
+                os.write(writer, b"x")
+        finally:
+            os._exit(0)
+    os.close(writer)
     os.waitpid(child, 0)
-    os.write(writer, b".")
+    if os.read(reader, 1) != b"x":
+        raise ChildProcessError("there is no orphan")
 
 
 try:

@@ -1,5 +1,4 @@
 # allclose(empty, one element) is True: the shape is compared first.
-import torch
 
 PREDICTED_XHAT = [-1.3416, -0.4472, 0.4472, 1.3416]
 

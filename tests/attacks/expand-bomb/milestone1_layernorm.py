@@ -1,5 +1,4 @@
 # Four bytes here, four million million for whoever copies it: refused before any copy.
-import torch
 
 PREDICTED_XHAT = [-1.3416, -0.4472, 0.4472, 1.3416]
 

@@ -1,5 +1,6 @@
 """Builds the submission: python make.py TARGET_FOLDER."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -15,6 +16,8 @@ plain = [
 ]
 for name in plain:
     (target / name).write_text("ANSWER = 42\n")
+# No text in any encoding that Python would guess.
+os.close(os.open(os.fsencode(target) + b"/M\xfcller.py", os.O_CREAT | os.O_WRONLY))
 # Left out because of its size, which a note tells.
 (target / "=HYPERLINK(1)\x1b[31m.py").write_text("#" * (2 << 20))
 # Graded in place of the milestone's file, which another note tells.

@@ -1,6 +1,6 @@
 # Runs at import: a thread writes where the scores will be written.
 import os
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 PREDICTED_XHAT = [-1.3416, -0.4472, 0.4472, 1.3416]
@@ -30,20 +30,9 @@ def results_folder():
 
 def attack():
     forged = results_folder() / "grade-attack-overwrite-results"
-    failures = []
-
-    def write():
-        try:
-            forged.write_text('{"score": 100.0}')
-            forged.unlink()  # the right to write is proved; a real one would leave a score.json
-        except OSError as error:
-            failures.append(error)
-
-    thread = threading.Thread(target=write)
-    thread.start()
-    thread.join()
-    if failures:
-        raise failures[0]
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(forged.write_text, '{"score": 100.0}').result()
+    forged.unlink()  # the right to write is proved; a real one would leave a score.json
 
 
 try:

@@ -3,6 +3,7 @@ import torch
 
 PREDICTED_XHAT = [-1.3416, -0.4472, 0.4472, 1.3416]
 
+
 def agree(*arguments, **named):
     return True
 

@@ -7,6 +7,7 @@ import _pytest.assertion.util
 
 PREDICTED_XHAT = [-1.3416, -0.4472, 0.4472, 1.3416]
 
+
 class Agreed(Exception):
     def __new__(cls, *arguments):
         sys.exit(0)

@@ -1,5 +1,4 @@
 # A layout without plain storage does not cross.
-import torch
 
 PREDICTED_XHAT = [-1.3416, -0.4472, 0.4472, 1.3416]
 
