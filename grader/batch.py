@@ -20,7 +20,7 @@ from grader.report.feedback import feedback_markdown
 from grader.report.gradebook import gradebook_csv
 from grader.results import Results, digest_of, write_atomically
 from grader.rubric import Rubric, check_tests_counted
-from grader.sandbox.policy import FILE_WALLS
+from grader.sandbox.policy import ALL_WALLS, FILE_WALLS
 from grader.scoring import score, unscored
 
 # Students whose files are staged ahead of the examiner, beyond those in progress.
@@ -165,7 +165,7 @@ class ClassRun:
         write_atomically(self.results.run, json.dumps(run, indent=2) + "\n")
 
 
-def setup_of(rubric: Rubric, jobs: int, walls: tuple[str, ...]) -> Setup:
+def setup_of(rubric: Rubric, jobs: int, walls: tuple[str, ...] = ALL_WALLS) -> Setup:
     """What the nursery has to know of a rubric."""
     return Setup(
         root=str(rubric.suite_folder.resolve()),
@@ -189,6 +189,8 @@ def suite_digest(rubric: Rubric) -> str:
         yield "grader", __version__.encode()
         yield "torch", torch_version().encode()
         yield "limits", rubric.limits.model_dump_json().encode()
+        for milestone in rubric.milestones:
+            yield milestone.id, f"{milestone.file}:{milestone.suite}".encode()
         for path in sorted(rubric.suite_folder.rglob("*.py")):
             yield path.relative_to(rubric.suite_folder).as_posix(), path.read_bytes()
 

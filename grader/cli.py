@@ -66,7 +66,7 @@ def grade(
     rubric_path = rubric or default_rubric()
     with Nursery() as nursery:
         loaded = load_rubric(rubric_path)
-        found = find_submissions(submissions, loaded)
+        found = find_submissions(submissions, loaded, out)
         Results(out).check_writable()
         with ClassProgress(len(found)) as progress:
             run = ClassRun(

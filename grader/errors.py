@@ -83,6 +83,10 @@ class ContainmentError(GraderError):
     """This machine can give no wall around the file system."""
 
 
+class SuiteError(GraderError):
+    """A hidden suite cannot be imported, so nobody can be examined."""
+
+
 class NurseryError(GraderError):
     """The nursery did not start, or ended before its work was done."""
 

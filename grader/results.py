@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from grader.errors import ReportError, ResultsError
 from grader.model import Scorecard
@@ -107,7 +107,7 @@ class Results:
             raise ReportError(f"{path} is missing.", remedy) from error
         except (OSError, ValueError) as error:
             raise ReportError(f"{path} cannot be read: {error}.", remedy) from error
-        if not isinstance(report, dict) or not isinstance(report.get("examination"), dict):
+        if not _is_ours(report):
             raise ReportError(f"{path} is not a report of this grader.", remedy)
         return report
 
@@ -117,6 +117,17 @@ class Results:
         text = json.dumps(card.model_dump(mode="json"), indent=2, ensure_ascii=False)
         write_atomically(folder / "score.json", text + "\n")
         write_atomically(folder / "feedback.md", feedback)
+
+
+def _is_ours(report: object) -> TypeGuard[dict[str, Any]]:
+    """Tell whether a report has the parts that this grader writes."""
+    if not isinstance(report, dict) or not isinstance(report.get("tests"), list):
+        return False
+    examination = report.get("examination")
+    parts = {"student": str, "expected": list, "notes": dict, "facts": dict}
+    return isinstance(examination, dict) and all(
+        isinstance(examination.get(name), kind) for name, kind in parts.items()
+    )
 
 
 def write_atomically(path: Path, text: str) -> None:

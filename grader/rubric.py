@@ -139,13 +139,20 @@ def parse_rubric(text: str, path: Path) -> Rubric:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.YAMLError as error:
         raise RubricError(str(path), [_yaml_problem(error)]) from error
-    data = _plain(root, (), places, problems) if root is not None else {}
+    try:
+        data = _plain(root, (), places, problems) if root is not None else {}
+    except RecursionError as error:
+        raise RubricError(str(path), ["is nested without end"]) from error
     folder = path.resolve().parent
     rubric: Rubric | None = None
     try:
         rubric = Rubric.model_validate(data)
     except ValidationError as error:
-        problems += [_validation_problem(detail, places) for detail in error.errors()]
+        problems += [
+            _validation_problem(detail, places)
+            for detail in error.errors()
+            if not (detail["type"] == "too_short" and detail["input"])  # its items are at fault
+        ]
     problems += _inconsistencies(data, folder, places)
     if problems or rubric is None:
         raise RubricError(str(path), sorted(problems, key=_line_of))
@@ -237,7 +244,11 @@ def _plain(
             _plain(child, (*path, index), places, problems)
             for index, child in enumerate(node.value)
         ]
-    return yaml.SafeLoader("").construct_object(node)
+    try:
+        return yaml.SafeLoader("").construct_object(node)
+    except (yaml.YAMLError, ValueError) as error:
+        problems.append(_sentence(places[path], _dotted(path), f"cannot be read: {error}"))
+        return None
 
 
 def _plain_mapping(

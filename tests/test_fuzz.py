@@ -162,7 +162,7 @@ def test_the_harness_can_pass() -> None:
     body: dict[str, object] = {
         "reply": "called",
         "output": {"kind": "tensor", "key": "t0"},
-        "inputs_after": [],
+        "inputs_after": ["t0"],
         "gradients": {},
         "gradient_fault": None,
         "operators": [],

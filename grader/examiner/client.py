@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from types import TracebackType
 from typing import Any
 
-from grader.errors import NurseryError
+from grader.errors import NurseryError, SuiteError
 from grader.examiner.messages import Job, Setup
 
 LAST_WORDS_BYTES = 2_000
@@ -73,9 +73,15 @@ class Nursery:
         """Wait for the suites to be collected; return the ids of all hidden tests.
 
         Raises:
+            SuiteError: if a suite cannot be imported.
             NurseryError: if the nursery ends instead, with its last words.
         """
         message = next(self._lines, None)
+        if message is not None and "broken" in message:
+            raise SuiteError(
+                f"The hidden suites cannot be imported:\n{message['broken']}",
+                "Mend the suite; `grade lint` proves it.",
+            )
         if message is None or "ready" not in message:
             raise self._died("did not start")
         return [str(test) for test in message["ready"]]

@@ -27,6 +27,7 @@ from grader.sandbox.confinement import die_with_parent
 CHILD_FAILED = 71
 CHILD_DISTURBED = 72
 MAX_TRIES = 2
+MAX_REASON = 1_500  # characters of pytest's own words
 # The examination keeps to its own deadline; a child past this one is stuck.
 GRACE_SECONDS = 60.0
 
@@ -43,8 +44,8 @@ class Child:
 class ExaminerLoop:
     """Takes jobs from the command, forks a child for each, tells when it is done.
 
-    Messages are lines of JSON: `{"job": {...}}` in; `{"ready": [test ids]}`, then
-    `{"done": student, "status": exit status}` out.
+    Messages are lines of JSON: `{"job": {...}}` in; `{"ready": [test ids]}` or
+    `{"broken": reason}`, then `{"done": student, "status": exit status}` out.
 
     Args:
         setup: the assignment.
@@ -57,15 +58,24 @@ class ExaminerLoop:
         self.command = command
         self.spawner = spawner
         self.waiting: list[Job] = []
+        self.broken: list[str] = []
         self.children: dict[int, Child] = {}
         self.tries: Counter[str] = Counter()
         self.partial = b""
         self.open = True
         self.selector = selectors.DefaultSelector()
 
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Remember why a suite could not be collected."""
+        if report.failed:
+            self.broken.append(str(report.longrepr)[-MAX_REASON:])
+
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Serve the command instead of running the collected tests once."""
+        if self.broken:  # nobody is graded by half of the tests
+            self._tell({"broken": "\n".join(self.broken)})
+            return True
         for item in session.items:
             _ = item.location  # computed once here instead of in every child
         gc.collect()

@@ -23,6 +23,7 @@ VALUES = (
     | {
         "NoneType",
         "a meta tensor, which has a shape but no values",
+        "a nested tensor",
         "a quantized tensor",
         "a sparse tensor",
         "a tensor with too many elements",

@@ -30,17 +30,22 @@ HIDDEN_MODULES = sys.stdlib_module_names | {"numpy", "pytest", "torch"}
 UNREAD_SUFFIXES = frozenset({".7z", ".gz", ".ipynb", ".rar", ".tar", ".tgz", ".zip"})
 
 
-def find_submissions(folder: Path, rubric: Rubric) -> list[Submission]:
+def find_submissions(folder: Path, rubric: Rubric, results: Path | None = None) -> list[Submission]:
     """Sort out a folder of submissions, ordered by student.
 
     Each subfolder is a student.  Files beside them belong to the student whose name stands in
     front (`jdoe_milestone1_layernorm.py`), or are a whole program of the student they are named
     after.  A folder that holds the assignment's files themselves is one submission.
 
+    Args:
+        folder: where to look.
+        rubric: names the files.
+        results: the results folder, which is no student wherever it lies.
+
     Raises:
         SubmissionsError: if the path is no folder, cannot be read or holds no submission.
     """
-    entries = _entries(folder)
+    entries = [e for e in _entries(folder) if results is None or not _same(e, results)]
     wanted = [milestone.file for milestone in rubric.milestones]
     files = [entry.name for entry in entries if entry.is_file(follow_symlinks=False)]
     if any(canonical_file(name, wanted) for name in files):
@@ -62,6 +67,10 @@ def find_submissions(folder: Path, rubric: Rubric) -> list[Submission]:
             f"jdoe_{wanted[0]}.",
         )
     return sorted(submissions, key=lambda submission: submission.student)
+
+
+def _same(entry: os.DirEntry[str], path: Path) -> bool:
+    return Path(entry.path).resolve() == path.resolve()
 
 
 @dataclass

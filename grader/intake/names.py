@@ -27,9 +27,9 @@ def is_test_file(name: str) -> bool:
 
 def canonical_file(name: str, wanted: Sequence[str]) -> str | None:
     """The assignment's file that a name stands for, whatever its case and duplicate suffix."""
-    stem = _folded_stem(name)
+    stem = _plain_stem(name)
     for file in wanted:
-        if stem is not None and stem == PurePosixPath(file).stem.lower():
+        if stem is not None and stem.lower() == PurePosixPath(file).stem.lower():
             return file
     return None
 
@@ -39,27 +39,27 @@ def split_owner(name: str, wanted: Sequence[str]) -> tuple[str, str] | None:
 
     The owner may also stand behind: `milestone1_layernorm_jdoe.py`.
     """
-    stem = _folded_stem(name)
+    stem = _plain_stem(name)
     if stem is None:
         return None
     for file in wanted:
-        tail = PurePosixPath(file).stem.lower()
-        if stem.endswith(tail) and stem != tail:
-            owner = name[: len(stem) - len(tail)].rstrip(" _-.")
-            if owner:
-                return owner, file
-        if stem.startswith(f"{tail}_"):
-            return PurePosixPath(name).stem[len(tail) + 1 :].strip(" _-."), file
+        word = PurePosixPath(file).stem.lower()
+        if stem[-len(word) :].lower() == word and name[: len(stem) - len(word)].strip(" _-."):
+            return name[: len(stem) - len(word)].rstrip(" _-."), file
+        if stem[: len(word) + 1].lower() == f"{word}_" and stem[len(word) + 1 :].strip(" _-."):
+            return PurePosixPath(name).stem.strip()[len(word) + 1 :].strip(" _-."), file
     return None
 
 
-def _folded_stem(name: str) -> str | None:
-    """Lower-case stem of a Python file, without a duplicate suffix."""
+def _plain_stem(name: str) -> str | None:
+    """Stem of a Python file with plain separators and without a duplicate suffix.
+
+    It has the length of the part of the name that it stands for.
+    """
     path = PurePosixPath(name)
     if path.suffix.lower() != ".py":
         return None
-    stem = path.stem.strip()
-    return DUPLICATE_SUFFIX.sub("", stem).replace(" ", "_").replace("-", "_").lower()
+    return DUPLICATE_SUFFIX.sub("", path.stem.strip()).replace(" ", "_").replace("-", "_")
 
 
 def safe_id(name: str, taken: set[str]) -> str:

@@ -6,6 +6,7 @@ import os
 import shutil
 import stat
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
@@ -34,9 +35,10 @@ def _read_regular(path: Path) -> bytes | None:
         descriptor = os.open(path, flags)
     except OSError:
         return None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        return None
     with os.fdopen(descriptor, "rb") as stream:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return None
         content = stream.read(MAX_FILE_BYTES + 1)
     return content if len(content) <= MAX_FILE_BYTES else None
 
@@ -65,9 +67,11 @@ class StagingArea:
         folder = Path(tempfile.mkdtemp(dir=self.root, prefix="submission-"))
         for name, content in sources:
             target = folder / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(content)
-            target.chmod(READ_ALL)
+            with suppress(FileExistsError, NotADirectoryError, IsADirectoryError):
+                # A folder may have the name that a milestone's file got back; files go first.
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(content)
+                target.chmod(READ_ALL)
         for parent, _, _ in os.walk(folder):
             Path(parent).chmod(stat.S_IRWXU | READ_ALL | ENTER_ALL)
         return folder

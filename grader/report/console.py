@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 import textwrap
 import time
@@ -25,6 +26,7 @@ from rich.text import Text
 from grader.model import CriterionScore, Scorecard, Verdict
 from grader.report.feedback import VERDICT_WORDS, own_lines, points, shared_lines
 from grader.rubric import Rubric
+from grader.text import printable
 
 WIDTH = 80
 PLAIN_INTERVAL_SECONDS = 10.0
@@ -98,6 +100,8 @@ class ClassProgress:
 def console(stream: TextIO) -> Console:
     """A console that uses colour only on a terminal and never more than 80 columns."""
     terminal = stream.isatty()
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(errors="replace")  # a terminal that knows no check mark shows `?`
     found = Console(file=stream, highlight=False, soft_wrap=False, no_color=not terminal)
     if not terminal or found.width > WIDTH:
         found.width = WIDTH
@@ -152,4 +156,7 @@ def _append_criterion(text: Text, criterion: CriterionScore, shared: tuple[str, 
 
 def _wrapped(text: str, indent: int) -> str:
     margin = " " * indent
-    return textwrap.fill(text, WIDTH, initial_indent=margin, subsequent_indent=margin) + "\n"
+    return (
+        textwrap.fill(printable(text), WIDTH, initial_indent=margin, subsequent_indent=margin)
+        + "\n"
+    )

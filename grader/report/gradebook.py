@@ -28,7 +28,7 @@ def gradebook_csv(
         remark: what is to be noted for every student.
     """
     stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
+    writer = csv.writer(stream, lineterminator="\r\n")  # so that both characters are quoted
     milestones = [milestone.id for milestone in rubric.milestones]
     writer.writerow(
         ["student", "name", "email", "status", "score", "max_score", *milestones, "late",
@@ -38,7 +38,7 @@ def gradebook_csv(
         writer.writerow(
             [spreadsheet_safe(cell) for cell in _row(submission, card, milestones, remark)]
         )
-    return stream.getvalue()
+    return stream.getvalue().replace("\r\n", "\n")
 
 
 def _row(

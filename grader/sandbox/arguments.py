@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from torch import Tensor
@@ -25,7 +25,7 @@ def bind(
         arguments: name in the stub and value, in the order of the stub.
         tensors: input tensors, by the name in the stub.
     """
-    known = _named_parameters(function)
+    known = _named_parameters(function, [name for name, _ in arguments])
     positional: list[Any] = list(tensors.values())
     named: dict[str, Any] = {}
     everything_known = all(name in known for name, _ in arguments)
@@ -37,10 +37,14 @@ def bind(
     return positional, named
 
 
-def _named_parameters(function: Callable[..., Any]) -> set[str]:
+def _named_parameters(function: Callable[..., Any], wanted: Iterable[str]) -> set[str]:
+    """Names by which arguments can be given; any name where only `**kwargs` takes the rest."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         return set()
+    kinds = {parameter.kind for parameter in parameters}
+    if inspect.Parameter.VAR_KEYWORD in kinds and inspect.Parameter.VAR_POSITIONAL not in kinds:
+        return set(wanted)
     usable = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     return {parameter.name for parameter in parameters if parameter.kind in usable}

@@ -18,6 +18,8 @@ import linecache
 import sys
 import types
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
 
 from grader.sandbox.faults import fault_of
@@ -87,9 +89,9 @@ class StatementLoader(importlib.abc.Loader):
         flags = _future_flags(tree)
         statements = list(chosen_statements(tree, self.definitions_only))
         while statements:
-            done = self._execute(statements, module, flags)
-            self._remember(statements[:done], module)
-            statements = statements[max(done, 1) :] if done < len(statements) else []
+            done = self._execute(_on_lines_of_their_own(statements), module, flags)
+            self._remember(statements[:done])
+            statements = statements[done:]
 
     def _execute(self, statements: Sequence[ast.stmt], module: types.ModuleType, flags: int) -> int:
         """Execute statements up to the first that raises, and note that one.
@@ -112,15 +114,16 @@ class StatementLoader(importlib.abc.Loader):
             return failed + 1
         return len(statements)
 
-    def _remember(self, statements: Sequence[ast.stmt], module: types.ModuleType) -> None:
+    def _remember(self, statements: Sequence[ast.stmt]) -> None:
         """Keep what plain constants were bound to, which a later statement may bind again."""
         for statement in statements:
             if isinstance(statement, ast.Assign) and _is_plain(statement.value):
-                for target in statement.targets:
-                    if isinstance(target, ast.Name):
-                        expression = ast.Expression(statement.value)
-                        value = eval(compile(expression, str(self.path), "eval"), {})  # noqa: S307
-                        self.assigned.setdefault(target.id, []).append(value)
+                names = [target.id for target in statement.targets if isinstance(target, ast.Name)]
+                with suppress(Exception):  # the statement itself may have raised
+                    code = compile(ast.Expression(statement.value), str(self.path), "eval")
+                    value = eval(code, {})  # noqa: S307
+                    for name in names:
+                        self.assigned.setdefault(name, []).append(value)
 
 
 def load_file(
@@ -167,9 +170,19 @@ def read_source(path: Path) -> str:
     try:
         return importlib.util.decode_source(data)
     except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
         reason = "this line is not UTF-8 text: save the file as UTF-8"
-        raise SyntaxError(reason, _at(path, line)) from error
+        raise SyntaxError(reason, _at(path, _line_of(data, error))) from error
+    except SyntaxError as error:
+        try:
+            data.decode("utf-8-sig")
+        except UnicodeDecodeError as undecodable:
+            line = _line_of(data, undecodable)
+            raise SyntaxError(f"{error.msg}: save the file as UTF-8", _at(path, line)) from error
+        raise
+
+
+def _line_of(data: bytes, error: UnicodeDecodeError) -> int:
+    return data[: error.start].count(b"\n") + 1
 
 
 def _parsed(source: str, path: Path) -> ast.Module:
@@ -186,6 +199,17 @@ def _parsed(source: str, path: Path) -> ast.Module:
 
 def _at(path: Path, line: int) -> tuple[str, int, int, str]:
     return (str(path), line, 1, "")
+
+
+def _on_lines_of_their_own(statements: Sequence[ast.stmt]) -> Sequence[ast.stmt]:
+    """The first statements, up to one that begins on the line where another ends.
+
+    A traceback tells lines only, so such a statement is executed alone.
+    """
+    for index, (statement, following) in enumerate(pairwise(statements)):
+        if (statement.end_lineno or statement.lineno) >= _first_line(following):
+            return statements[: max(index, 1)]
+    return statements
 
 
 def _line_in(error: BaseException, code: types.CodeType | None) -> int:

@@ -103,6 +103,8 @@ def _refusal(tensor: Tensor) -> str:
         return "a meta tensor, which has a shape but no values"
     if tensor.device.type != "cpu":
         return f"a tensor on the device {tensor.device.type}"
+    if tensor.is_nested:
+        return "a nested tensor"
     if tensor.layout is not torch.strided:
         return "a sparse tensor"
     if tensor.is_quantized:

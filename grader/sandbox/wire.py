@@ -7,6 +7,7 @@ A frame is two big-endian 32-bit lengths, the header (JSON, UTF-8) and the paylo
 from __future__ import annotations
 
 import json
+import math
 import struct
 from typing import Any, NoReturn
 
@@ -62,6 +63,7 @@ def decode_header(text: bytes) -> dict[str, Any]:
         header = json.loads(
             text.decode("utf-8"),
             parse_constant=_refuse_constant,
+            parse_float=_finite,
             object_pairs_hook=_unique_keys,
         )
     except (ValueError, RecursionError) as error:
@@ -73,6 +75,13 @@ def decode_header(text: bytes) -> dict[str, Any]:
 
 def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not allowed")
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if not math.isfinite(value):
+        raise ValueError(f"{digits} is too large")
+    return value
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -1,0 +1,101 @@
+"""The gradebook: a CSV that no spreadsheet misreads."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+
+from grader.model import MilestoneScore, Scorecard, Status, Submission
+from grader.report.gradebook import gradebook_csv, spreadsheet_safe
+from grader.rubric import Rubric
+
+
+def submission(name: str = "ann", origin: str = "class/ann") -> Submission:
+    return Submission(student="ann", name=name, origin=origin, files=())
+
+
+def card(rubric: Rubric, status: Status = "graded", problem: str = "") -> Scorecard:
+    """A scorecard of the shipped assignment, with points in its first milestone only."""
+    scores = (12.5, 0.0, 0.0)
+    return Scorecard(
+        student="ann",
+        status=status,
+        score=None if status == "needs-attention" else 12.5,
+        max_score=100.0,
+        milestones=tuple(
+            MilestoneScore(
+                id=m.id, title=m.title, score=s, max_score=float(m.points), criteria=(), notes=()
+            )
+            for m, s in zip(rubric.milestones, scores, strict=True)
+        ),
+        notes=("a note",),
+        problem=problem,
+    )
+
+
+def rows(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def only_row(rubric: Rubric, who: Submission, scored: Scorecard) -> dict[str, str]:
+    (row,) = rows(gradebook_csv([who], [scored], rubric))
+    return row
+
+
+def test_the_columns_are_those_of_the_design(rubric: Rubric) -> None:
+    """In this order, whoever reads them by position."""
+    header = gradebook_csv([], [], rubric)
+    assert header == (
+        "student,name,email,status,score,max_score,layernorm,ffn,encoder-block,late,"
+        "misconceptions,submission,notes\n"
+    )
+
+
+def test_a_graded_submission_has_its_points(rubric: Rubric) -> None:
+    """Total and milestones without needless zeros, and the notes."""
+    row = only_row(rubric, submission(), card(rubric))
+    assert (row["score"], row["max_score"]) == ("12.5", "100")
+    assert (row["layernorm"], row["ffn"], row["encoder-block"]) == ("12.5", "0", "0")
+    assert (row["status"], row["submission"], row["notes"]) == ("graded", "class/ann", "a note")
+
+
+def test_a_submission_that_needs_attention_has_no_points(rubric: Rubric) -> None:
+    """Neither a total nor those of a milestone; the reason stands in the notes."""
+    row = only_row(rubric, submission(), card(rubric, "needs-attention", "Two files."))
+    assert (row["score"], row["layernorm"], row["ffn"], row["encoder-block"]) == ("", "", "", "")
+    assert row["notes"].startswith("Two files.")
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
+def test_what_a_spreadsheet_would_compute_is_text(rubric: Rubric, start: str) -> None:
+    """A cell of a student's making begins with an apostrophe then."""
+    row = only_row(rubric, submission(name=f"{start}cmd|' /C calc'!A0"), card(rubric))
+    assert row["name"] == f"'{start}cmd|' /C calc'!A0"
+
+
+@pytest.mark.parametrize("cell", ["-5", "+3.5", "-0.25", "12", "", "ann", "a=b", "1-2"])
+def test_numbers_and_words_stay_as_they_are(cell: str) -> None:
+    """A negative number is no formula, nor is a sign inside a word."""
+    assert spreadsheet_safe(cell) == cell
+
+
+@pytest.mark.parametrize("cell", ["-5+2", "-A1", "+1 ", "-", "=5", "--1"])
+def test_what_only_resembles_a_number_is_text(cell: str) -> None:
+    """A sum is a formula, even one of numbers."""
+    assert spreadsheet_safe(cell) == "'" + cell
+
+
+def test_commas_quotes_and_line_ends_stay_in_their_cell(rubric: Rubric) -> None:
+    """The file has as many records as students, whatever their names hold."""
+    awkward = 'O"Neil, Mary\nsecond line'
+    row = only_row(rubric, submission(name=awkward), card(rubric))
+    assert row["name"] == awkward
+    assert row["submission"] == "class/ann"
+
+
+def test_submissions_and_cards_belong_together(rubric: Rubric) -> None:
+    """A card too few is an error, not a shifted column."""
+    with pytest.raises(ValueError, match="shorter"):
+        gradebook_csv([submission(), submission()], [card(rubric)], rubric)

@@ -1,0 +1,180 @@
+"""The results folder: files whole or not at all, and errors that say what is in the way."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grader.errors import ExitStatus, ReportError, ResultsError
+from grader.model import Scorecard
+from grader.results import Results, digest_of, write_atomically
+
+UNWRITABLE = "\ud800"  # half a surrogate pair: no encoding of UTF-8 exists
+
+
+def names_in(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_file_is_written_whole_with_its_folders(tmp_path: Path) -> None:
+    """Folders are made as needed, and nothing but the file is left there."""
+    path = tmp_path / "a" / "b" / "file.txt"
+    write_atomically(path, "grüße\r\nend\n")
+    assert path.read_bytes() == "grüße\r\nend\n".encode()
+    assert names_in(path.parent) == ["file.txt"]
+
+
+def test_a_write_that_fails_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
+    """Halfway through, the old content is still there, and no temporary file stays behind."""
+    path = tmp_path / "file.txt"
+    write_atomically(path, "old")
+    with pytest.raises(UnicodeEncodeError):
+        write_atomically(path, "x" * 100_000 + UNWRITABLE)
+    assert path.read_text() == "old"
+    assert names_in(tmp_path) == ["file.txt"]
+
+
+def test_a_rename_that_fails_leaves_no_temporary_file(tmp_path: Path) -> None:
+    """A folder in the file's place is an error, and stays as it was."""
+    (tmp_path / "file.txt" / "kept").mkdir(parents=True)
+    with pytest.raises(OSError, match="directory"):
+        write_atomically(tmp_path / "file.txt", "new")
+    assert names_in(tmp_path) == ["file.txt"]
+
+
+def test_the_folder_is_made_for_its_owner_only(tmp_path: Path) -> None:
+    """Grades are nobody else's business."""
+    results = Results(tmp_path / "deep" / "results")
+    results.prepare()
+    assert stat.S_IMODE(results.folder.stat().st_mode) == stat.S_IRWXU
+    assert names_in(results.folder) == ["students"]
+
+
+def test_an_existing_folder_keeps_what_it_holds(tmp_path: Path) -> None:
+    """Preparing twice loses nothing."""
+    results = Results(tmp_path)
+    results.prepare()
+    results.student("ann").mkdir()
+    results.prepare()
+    assert results.student("ann").is_dir()
+
+
+@pytest.mark.parametrize("below", [".", "further/down"])
+def test_a_file_in_the_way_is_an_error(tmp_path: Path, below: str) -> None:
+    """Checked before anything is graded, and again when the folder is made."""
+    (tmp_path / "file").touch()
+    results = Results(tmp_path / "file" / below)
+    with pytest.raises(ResultsError, match="is not a folder") as checked:
+        results.check_writable()
+    with pytest.raises(ResultsError, match="cannot be written") as prepared:
+        results.prepare()
+    assert "--out" in checked.value.remedy
+    assert "--out" in prepared.value.remedy
+
+
+def test_a_folder_that_cannot_be_made_is_an_error() -> None:
+    """An error of the file system becomes a message with the path."""
+    with pytest.raises(ResultsError, match="/proc/results cannot be written"):
+        Results(Path("/proc/results")).prepare()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_without_permission_is_an_error(tmp_path: Path) -> None:
+    """A folder that may only be read is noticed by the check already."""
+    tmp_path.chmod(stat.S_IRUSR | stat.S_IXUSR)
+    with pytest.raises(ResultsError, match="permission denied"):
+        Results(tmp_path / "results").check_writable()
+
+
+def test_checking_makes_nothing(tmp_path: Path) -> None:
+    """The check of a new folder leaves no trace."""
+    Results(tmp_path / "new" / "results").check_writable()
+    assert names_in(tmp_path) == []
+
+
+def write_report(results: Results, content: bytes) -> None:
+    results.student("ann").mkdir(parents=True)
+    results.report("ann").write_bytes(content)
+
+
+def report_bytes(**examination: object) -> bytes:
+    return json.dumps({"tests": [], "examination": examination}).encode()
+
+
+def test_a_saved_report_tells_its_digest(tmp_path: Path) -> None:
+    """What was graded is known by the digest in the report."""
+    results = Results(tmp_path)
+    write_report(
+        results, report_bytes(student="ann", expected=[], notes={}, facts={"digest": "abc"})
+    )
+    assert results.saved_digest("ann") == "abc"
+
+
+def test_a_report_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    """The message says what to do, and the command ends with `needs attention`."""
+    with pytest.raises(ReportError, match=r"report.json is missing") as caught:
+        Results(tmp_path).load_report("ann")
+    assert caught.value.exit_status is ExitStatus.NEEDS_ATTENTION
+    assert "--fresh" in caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b'{"tests": [', b"\xff\xfe", b"[]", b"{}", b'{"examination": 1}', report_bytes(),
+     report_bytes(facts="none"), report_bytes(facts={"digest": 3})],
+    ids=["empty", "half", "not-utf8", "list", "no-examination", "number", "no-facts",
+         "facts-are-text", "digest-is-a-number"],
+)  # fmt: skip
+def test_a_report_of_another_kind_counts_as_not_graded(tmp_path: Path, content: bytes) -> None:
+    """A damaged report has no digest, so its submission is graded again."""
+    results = Results(tmp_path)
+    write_report(results, content)
+    assert results.saved_digest("ann") is None
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"[]", b"\xff", b"{}"], ids=["empty", "list", "not-utf8", "other"]
+)
+def test_a_damaged_report_cannot_be_loaded(tmp_path: Path, content: bytes) -> None:
+    """Nothing is scored from a file that is no report."""
+    results = Results(tmp_path)
+    write_report(results, content)
+    with pytest.raises(ReportError, match=r"ann/report\.json"):
+        results.load_report("ann")
+
+
+def test_a_scorecard_is_saved_as_json_with_its_feedback(tmp_path: Path) -> None:
+    """score.json holds the card as it is, names in their own letters."""
+    results = Results(tmp_path)
+    card = Scorecard(
+        student="ann", status="needs-attention", score=None, max_score=5, milestones=(), problem="ü"
+    )
+    results.save_scorecard(card, "# Feedback\n")
+    text = (results.student("ann") / "score.json").read_text(encoding="utf-8")
+    assert Scorecard.model_validate_json(text) == card
+    assert '"ü"' in text
+    assert (results.student("ann") / "feedback.md").read_text() == "# Feedback\n"
+
+
+named = st.lists(st.tuples(st.text(max_size=5), st.binary(max_size=5)), max_size=4)
+
+
+@given(first=named, second=named)
+def test_different_files_have_different_digests(
+    first: list[tuple[str, bytes]], second: list[tuple[str, bytes]]
+) -> None:
+    """Names, contents and their order all count."""
+    assert (digest_of(first) == digest_of(second)) == (first == second)
+
+
+def test_the_boundary_of_name_and_content_counts() -> None:
+    """The same bytes, divided differently, are another submission."""
+    assert digest_of([("ab", b"c")]) != digest_of([("a", b"bc")])
+    assert digest_of([("a", b"b"), ("c", b"")]) != digest_of([("a", b""), ("b", b"c")])
+    assert digest_of([("a", b"1:1:bc")]) != digest_of([("a", b""), ("b", b"c")])
