@@ -55,6 +55,26 @@ def leaving(x):
 def loud_name(x):
     raise type("N" * 1000, (Exception,), {"__str__": lambda self: 1 / 0})()
 
+class RaisingBackward(torch.autograd.Function):
+    @staticmethod
+    def forward(context, x):
+        return x.clone()
+
+    @staticmethod
+    def backward(context, gradient):
+        raise ValueError("no way back")
+
+def no_way_back(x):
+    return RaisingBackward.apply(x)
+
+def wordy(x):
+    raise ValueError("w" * 5000)
+
+def down(x, depth=0):
+    if depth == 50:
+        raise ValueError("deep")
+    return down(x, depth + 1)
+
 def shorter(x):
     return x[:1]
 
@@ -102,6 +122,16 @@ class Odd(nn.Module):
 
     def train(self, mode=True):
         raise RuntimeError("overridden")
+
+class Counting(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.part = nn.Identity()
+
+    def forward(self, x):
+        for _ in range(300):
+            self.part(x)
+        return torch.tensor(float(len(self.part._forward_hooks)))
 
 class NotAModule:
     def __init__(self, d):

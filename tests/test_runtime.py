@@ -136,6 +136,16 @@ def test_why_there_is_no_gradient_is_said(questions: Questions, function: str, k
     assert reply.gradients == {}
 
 
+def test_an_exception_on_the_way_back_is_the_gradients_fault(questions: Questions) -> None:
+    """The result comes all the same, with what was raised and where."""
+    reply, _ = questions.call("no_way_back", torch.ones(2), upstream=torch.ones(2))
+    assert (reply.gradient_fault.kind, reply.gradient_fault.message) == (
+        "ValueError",
+        "no way back",
+    )
+    assert reply.gradient_fault.line == line_of('        raise ValueError("no way back")')
+
+
 def test_a_gradient_that_does_not_reach_the_input_is_absent(questions: Questions) -> None:
     """A result with a graph of its own leaves the input without one."""
     reply, _ = questions.call("new_tensor", torch.ones(2), upstream=torch.ones(2))
@@ -155,6 +165,15 @@ def test_an_exception_is_described_by_the_students_own_frames(questions: Questio
     assert fault(reply) == ("ValueError", "no (2, 3)", where)
     assert reply.fault.file == FILE
     assert [frame.function for frame in reply.fault.frames] == ["raising", "helper"]
+
+
+def test_a_long_text_and_a_deep_stack_are_cut(questions: Questions) -> None:
+    """The text keeps its beginning, the stack its last frames."""
+    message = fault(questions.call("wordy", torch.ones(1))[0])[1]
+    assert (len(message), message[-4:]) == (400, "w...")
+    reply, _ = questions.call("down", torch.ones(1))
+    assert [frame.function for frame in reply.fault.frames] == ["down"] * 8
+    assert reply.fault.line == line_of('        raise ValueError("deep")')
 
 
 def test_leaving_the_program_is_a_fault_too(questions: Questions) -> None:

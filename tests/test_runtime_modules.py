@@ -153,9 +153,19 @@ def test_overridden_methods_of_a_module_are_not_asked(questions: Questions) -> N
 
 def test_hooks_are_gone_after_a_run(questions: Questions) -> None:
     """Watching once does not slow or change later runs."""
-    handle = questions.build("Unit", ("d", 2))[0].handle
-    questions.run(handle, torch.randn(3, 2), watch=["lin"])
-    assert questions.run(handle, torch.randn(3, 2))[0].observations == ()
+    handle = questions.build("Counting")[0].handle
+    counts = []
+    for watch in (["part"], []):
+        reply, carried = questions.run(handle, torch.zeros(1), watch=watch)
+        counts.append(carried[reply.output.key].item())
+    assert counts == [1.0, 0.0]
+
+
+def test_a_child_that_is_called_without_end_is_seen_so_often_only(questions: Questions) -> None:
+    """Hundreds of calls do not make a reply that is over the cap."""
+    handle = questions.build("Counting")[0].handle
+    reply, _ = questions.run(handle, torch.zeros(1), watch=["part"])
+    assert len(reply.observations) == 256
 
 
 def test_a_whole_module_computes_like_torchs_own(questions: Questions) -> None:
