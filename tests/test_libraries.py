@@ -56,10 +56,29 @@ def test_path_below_another_is_listed_once(packages: Path) -> None:
     assert readable_paths([str(packages), str(packages / "alpha")], []) == [packages]
 
 
-def test_this_checkout_is_hidden() -> None:
+def test_this_grader_is_hidden() -> None:
     """Tests, rubric and solutions of the running grader are not among the readable paths."""
-    (hidden,) = libraries.hidden_paths()
-    assert (hidden / "rubric.yaml").is_file() or hidden.name == "grader"
+    root = libraries.checkout()
+    secrets = [libraries.PACKAGE]
+    if root is not None:
+        secrets += [root / "rubric.yaml", root / "solutions", root / "tests"]
+    assert set(secrets) <= set(libraries.hidden_paths())
+
+
+def test_environment_inside_the_checkout_is_readable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Libraries that were installed into the checkout's own folder stay in reach."""
+    monkeypatch.setattr(libraries, "SYSTEM_PATHS", ())
+    monkeypatch.setattr(libraries, "PACKAGE", tmp_path / "grader")
+    monkeypatch.setattr("sys.prefix", str(tmp_path / ".venv"))
+    packages = tmp_path / ".venv" / "lib" / "site-packages"
+    for folder in (packages, tmp_path / "grader", tmp_path / "solutions"):
+        folder.mkdir(parents=True)
+    (tmp_path / "rubric.yaml").write_text("")
+    hidden = libraries.hidden_paths()
+    assert set(hidden) == {tmp_path / "grader", tmp_path / "rubric.yaml", tmp_path / "solutions"}
+    assert readable_paths([str(packages)], hidden) == [packages]
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -13,7 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.corpus_run import ROOT
+from grader.rubric import load_rubric
+from tests.attack_run import load_attack, stage_attack
+from tests.corpus_run import ROOT, RUBRIC
 from tests.support import copy_solutions
 
 
@@ -85,3 +88,18 @@ def test_the_installed_command_grades(installed: Installed, tmp_path: Path) -> N
     row = next(line for line in done.stdout.splitlines() if line.startswith("ann"))
     assert row.split() == ["ann", "30", "25", "45", "100", "graded"]
     assert (tmp_path / "results" / "gradebook.csv").exists()
+
+
+def test_the_installed_answers_are_out_of_reach(installed: Installed, tmp_path: Path) -> None:
+    """Suites, rubric, solutions and reference lie among the packages, and no worker reads them."""
+    names = ("import-answers", "read-hidden-tests", "read-rubric", "read-solution")
+    rubric = load_rubric(RUBRIC)
+    for name in names:
+        stage_attack(load_attack(name), rubric, tmp_path / "class" / name)
+    done = installed.run("grade", "class", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    for name in names:
+        student = tmp_path / "results" / "students" / name
+        log = (student / "log.txt").read_text()
+        assert ("HELD" in log, "BREACH" in log) == (True, False), log
+        assert json.loads((student / "score.json").read_text())["score"] == 100.0

@@ -17,6 +17,8 @@ from typing import NamedTuple
 
 from grader.sandbox.policy import SYSTEM_PATHS
 
+PACKAGE = Path(__file__).resolve().parents[1]
+
 
 class Libraries(NamedTuple):
     """Descriptors of libraries, opened before any right is given up.
@@ -36,7 +38,7 @@ def open_libraries() -> Libraries:
     roots = [
         entry
         for entry in sys.path
-        if os.path.isdir(entry) and Path(entry).resolve() not in hidden  # noqa: PTH112
+        if os.path.isdir(entry) and Path(entry).resolve() != checkout()  # noqa: PTH112
     ]
     readable = tuple(os.open(path, os.O_PATH) for path in readable_paths(roots, hidden))
     moved: dict[str, str] = {}
@@ -55,10 +57,20 @@ def open_libraries() -> Libraries:
 def hidden_paths() -> tuple[Path, ...]:
     """What no worker may read although it may lie among the libraries: the grader itself.
 
-    The package brings hidden tests, rubric and solutions; in a checkout they lie beside it.
+    The package brings hidden tests, rubric and solutions; in a checkout they lie beside it, and
+    only an environment that was made there is left.
     """
-    package = Path(__file__).resolve().parents[1]
-    return (package.parent,) if (package.parent / "rubric.yaml").is_file() else (package,)
+    root = checkout()
+    if root is None:
+        return (PACKAGE,)
+    environment = Path(sys.prefix).resolve()
+    kept = {environment, *environment.parents}
+    return tuple(path for path in sorted(root.iterdir()) if path.resolve() not in kept)
+
+
+def checkout() -> Path | None:
+    """The folder of the checkout that this grader runs from, if it does."""
+    return PACKAGE.parent if (PACKAGE.parent / "rubric.yaml").is_file() else None
 
 
 def readable_paths(roots: Iterable[str], hidden: Sequence[Path]) -> list[Path]:
