@@ -30,6 +30,7 @@ from grader.sandbox.policy import (
 PR_SET_PDEATHSIG = 1
 PR_SET_DUMPABLE = 4
 PR_SET_NO_NEW_PRIVS = 38
+LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 def confine(policy: WorkerPolicy, uid: int | None, scratch: Path, libraries: Sequence[int]) -> None:
@@ -153,7 +154,6 @@ def die_with_parent(parent: int) -> None:
 
 
 def _prctl(option: int, argument: int) -> None:
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.prctl(option, argument, 0, 0, 0) != 0:
+    if LIBC.prctl(option, argument, 0, 0, 0) != 0:
         error = ctypes.get_errno()
         raise OSError(error, f"prctl {option}: {os.strerror(error)}")

@@ -52,6 +52,8 @@ ON_FILES = (
     Access.EXECUTE | Access.WRITE_FILE | Access.READ_FILE | Access.TRUNCATE | Access.IOCTL_DEV
 )
 
+LIBC = ctypes.CDLL(None, use_errno=True)
+
 TCP = 0b11  # bind and connect, ABI 4
 SCOPES = 0b11  # abstract sockets and signals, ABI 6
 
@@ -95,12 +97,11 @@ def restrict(rules: Iterable[tuple[int, Access]], abi: int) -> None:
 
 
 def _syscall(number: int, *arguments: int | bytes | None) -> int:
-    libc = ctypes.CDLL(None, use_errno=True)
     converted = [
         ctypes.c_char_p(value) if isinstance(value, bytes) else ctypes.c_long(value or 0)
         for value in arguments
     ]
-    return int(libc.syscall(ctypes.c_long(number), *converted))
+    return int(LIBC.syscall(ctypes.c_long(number), *converted))
 
 
 def _checked(result: int) -> int:

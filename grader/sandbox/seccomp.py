@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import functools
 import os
 import platform
 import struct
@@ -43,6 +44,10 @@ PR_SET_SECCOMP = 22
 SECCOMP_MODE_FILTER = 2
 
 Instruction = tuple[int, int, int, int]
+INSTRUCTION = struct.Struct("HBBI")
+# No process has this id: the kernel's largest is 2^22.
+PID_PLACEHOLDER = 0xFFFFFFF0
+LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 class _Program(ctypes.Structure):
@@ -101,16 +106,30 @@ def _if_argument(test: int, values: list[int]) -> list[Instruction]:
     return [*body, (RETURN, 0, 0, REFUSE)]
 
 
+@functools.cache
+def packed_template(machine: str) -> bytes:
+    """The filter as the kernel takes it, with a placeholder for the pid: built once, not forked.
+
+    Args:
+        machine: `x86_64` or `aarch64`.
+    """
+    program = build_filter(machine, PID_PLACEHOLDER)
+    return b"".join(INSTRUCTION.pack(*instruction) for instruction in program)
+
+
+def _word(value: int) -> bytes:
+    return struct.pack("I", value)
+
+
 def install_filter() -> None:
     """Put the filter in force for this process.  no_new_privs must be set before.
 
     Raises:
         OSError: if the kernel refuses.
     """
-    program = build_filter(platform.machine(), os.getpid())
-    packed = b"".join(struct.pack("HBBI", *instruction) for instruction in program)
-    argument = _Program(len(program), packed)
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(argument), 0, 0) != 0:
+    template = packed_template(platform.machine())
+    packed = template.replace(_word(PID_PLACEHOLDER), _word(os.getpid()))
+    argument = _Program(len(packed) // INSTRUCTION.size, packed)
+    if LIBC.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(argument), 0, 0) != 0:
         error = ctypes.get_errno()
         raise OSError(error, f"seccomp: {os.strerror(error)}")

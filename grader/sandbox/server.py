@@ -11,6 +11,7 @@ from __future__ import annotations
 import array
 import json
 import os
+import platform
 import selectors
 import shutil
 import signal
@@ -23,7 +24,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from grader.errors import WorkerStartError
-from grader.sandbox import worker
+from grader.sandbox import seccomp, worker
 from grader.sandbox.libraries import Libraries
 from grader.sandbox.policy import LANDLOCK, SHARED_FOLDERS, UID, WorkerPolicy
 from grader.sandbox.uids import UidClaim, claim_uid
@@ -57,6 +58,8 @@ class SandboxServer:
     def __init__(self, requests: socket.socket, libraries: Libraries) -> None:
         self.requests = requests
         self.libraries = libraries
+        if seccomp.supported():
+            seccomp.packed_template(platform.machine())  # workers find it ready
         self.root = TemporaryFolder("scratch")
         self.selector = selectors.DefaultSelector()
         self.selector.register(requests, selectors.EVENT_READ, self._accept)
