@@ -114,8 +114,7 @@ class Results:
     def save_scorecard(self, card: Scorecard, feedback: str) -> None:
         """Write score.json and feedback.md of one student."""
         folder = self.student(card.student)
-        text = json.dumps(card.model_dump(mode="json"), indent=2, ensure_ascii=False)
-        write_atomically(folder / "score.json", text + "\n")
+        write_atomically(folder / "score.json", card.model_dump_json(indent=2) + "\n")
         write_atomically(folder / "feedback.md", feedback)
 
 
