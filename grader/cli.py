@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import json
 import os
 import sys
 import tempfile
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Annotated
 
 from cyclopts import App, CycloptsError, Parameter, validators
+from pydantic_core import to_json
 
 from grader import __version__
 from grader.batch import ClassRun, counts
@@ -257,5 +257,4 @@ def _show_class(cards: Sequence[Scorecard], rubric: Rubric, out: Path, as_json: 
 
 
 def _print_json(value: object) -> None:
-    json.dump(value, sys.stdout, indent=2, ensure_ascii=False)
-    sys.stdout.write("\n")
+    sys.stdout.write(to_json(value, indent=2).decode() + "\n")

@@ -7,10 +7,11 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import yaml
 
@@ -18,8 +19,13 @@ from tests.corpus_run import ROOT, RUBRIC
 
 SOLUTIONS = ROOT / "solutions"
 STUBS = ROOT / "assignments"
+# Commands that run at the same time where tests do not depend on each other.
+TOGETHER = 2
 # Far longer than any run takes; a command that hangs fails its test instead of the whole run.
 PATIENCE_SECONDS = 120
+
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -66,6 +72,13 @@ def grade(
         env={**os.environ, **(environment or {})},
         timeout=patience,
     )
+
+
+def together(calls: Mapping[str, Callable[[], Result]]) -> dict[str, Result]:
+    """Make calls that wait for commands, a few at a time; their results by the same names."""
+    with ThreadPoolExecutor(max_workers=TOGETHER) as pool:
+        running = {name: pool.submit(call) for name, call in calls.items()}
+        return {name: future.result() for name, future in running.items()}
 
 
 def copy_solutions(folder: Path) -> Path:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -21,6 +23,7 @@ from tests.support import (
     copy_solutions,
     grade,
     shipped_rubric,
+    together,
     write_rubric,
 )
 
@@ -99,60 +102,111 @@ WRONG_CALLS = {
 }
 
 
-@pytest.mark.parametrize("call", WRONG_CALLS.values(), ids=WRONG_CALLS.keys())
-def test_a_wrong_call_is_explained(tmp_path: Path, call: WrongCall) -> None:
-    """Status 2, one message on stderr that names the thing, no traceback, and nothing written."""
-    call.prepare(tmp_path)
-    before = sorted(tmp_path.rglob("*"))
-    done = grade(*call.arguments, cwd=tmp_path, patience=30)
-    assert done.returncode == 2, done
-    assert call.says in done.stderr
-    assert "Traceback" not in done.stderr
-    assert done.stdout == ""
-    assert sorted(tmp_path.rglob("*")) == before
+@dataclass(frozen=True)
+class Ended:
+    """A call that has ended, and the files of its working directory before and afterwards."""
+
+    done: subprocess.CompletedProcess[str]
+    before: list[Path]
+    after: list[Path]
 
 
-def test_a_pattern_that_matches_no_hidden_test_is_a_wrong_rubric(tmp_path: Path) -> None:
-    """It is found before anybody is graded."""
-    put_class(tmp_path)
-    rubric = shipped_rubric()
-    rubric["milestones"][1]["criteria"][3]["tests"] = ["test_exact_gleu"]
-    path = write_rubric(tmp_path / "rubric.yaml", rubric)
-    done = grade("class", "--rubric", path, cwd=tmp_path)
-    assert done.returncode == 2
-    assert "'test_exact_gleu' matches no test" in done.stderr
-    assert "perhaps you meant 'test_exact_gelu'" in done.stderr
-    assert not (tmp_path / "results").exists()
+def call_in(folder: Path, *arguments: str | Path, patience: float = 60) -> Ended:
+    """Run `grade` in a folder."""
+    before = sorted(folder.rglob("*"))
+    done = grade(*arguments, cwd=folder, patience=patience)
+    return Ended(done, before, sorted(folder.rglob("*")))
 
 
 @pytest.fixture(scope="module")
-def solved(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the solutions, called after somebody."""
-    return copy_solutions(tmp_path_factory.mktemp("check") / "jdoe")
+def wrong(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Ended]:
+    """Every wrong call, each in a folder of its own."""
+
+    def make(call: WrongCall) -> Ended:
+        folder = tmp_path_factory.mktemp("wrong")
+        call.prepare(folder)
+        return call_in(folder, *call.arguments, patience=30)
+
+    return together({name: partial(make, call) for name, call in WRONG_CALLS.items()})
 
 
-def test_check_of_a_folder_shows_points(solved: Path) -> None:
+@pytest.mark.parametrize("name", WRONG_CALLS)
+def test_a_wrong_call_is_explained(wrong: dict[str, Ended], name: str) -> None:
+    """Status 2, one message on stderr that names the thing, no traceback, and nothing written."""
+    ended = wrong[name]
+    assert ended.done.returncode == 2, ended.done
+    assert WRONG_CALLS[name].says in ended.done.stderr
+    assert "Traceback" not in ended.done.stderr
+    assert ended.done.stdout == ""
+    assert ended.after == ended.before
+
+
+def put_mistyped_rubric(folder: Path) -> Path:
+    """A rubric with a pattern that matches no test."""
+    rubric = shipped_rubric()
+    rubric["milestones"][1]["criteria"][3]["tests"] = ["test_exact_gleu"]
+    return write_rubric(folder / "mistyped.yaml", rubric)
+
+
+def put_unproved_rubric(folder: Path) -> Path:
+    """A rubric with a stub that is solved, and a solution that is broken."""
+    stubs = copy_files(STUBS, folder / "unproved" / "assignments")
+    solutions = copy_files(SOLUTIONS, folder / "unproved" / "solutions")
+    shutil.copy(SOLUTIONS / "milestone1_layernorm.py", stubs)
+    shutil.copy(CORPUS / "bad-ffn-relu" / "milestone2_ffn.py", solutions)
+    data = {**shipped_rubric(), "stubs": "assignments", "solutions": "solutions"}
+    return write_rubric(folder / "unproved" / "rubric.yaml", data)
+
+
+@pytest.fixture(scope="module")
+def ended(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Ended]:
+    """Calls of `check`, `lint` and `grade` that start a nursery each."""
+    folder = tmp_path_factory.mktemp("calls")
+    solved = copy_solutions(folder / "jdoe")
+    elsewhere = folder / "elsewhere"
+    put_class(elsewhere)
+    mistyped, unproved = put_mistyped_rubric(folder), put_unproved_rubric(folder)
+    calls = {
+        "check folder": partial(call_in, solved, "check", solved),
+        "check here": partial(call_in, solved, "check", "--json"),
+        "check file": partial(call_in, solved, "check", solved / "milestone1_layernorm.py"),
+        "lint": partial(call_in, folder, "lint"),
+        "lint unproved": partial(call_in, folder, "lint", "--rubric", unproved),
+        "mistyped pattern": partial(call_in, elsewhere, "class", "--rubric", mistyped),
+    }
+    return together(calls)
+
+
+def test_a_pattern_that_matches_no_hidden_test_is_a_wrong_rubric(ended: dict[str, Ended]) -> None:
+    """It is found before anybody is graded."""
+    call = ended["mistyped pattern"]
+    assert call.done.returncode == 2
+    assert "'test_exact_gleu' matches no test" in call.done.stderr
+    assert "perhaps you meant 'test_exact_gelu'" in call.done.stderr
+    assert call.after == call.before
+
+
+def test_check_of_a_folder_shows_points(ended: dict[str, Ended]) -> None:
     """Every criterion with its mark; status 0, and nothing is left in the folder."""
-    before = sorted(solved.iterdir())
-    done = grade("check", solved)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "Score: 100 of 100" in done.stdout
-    assert "✗" not in done.stdout
-    assert max(map(len, done.stdout.splitlines())) <= 80
-    assert sorted(solved.iterdir()) == before
+    call = ended["check folder"]
+    assert (call.done.returncode, call.done.stderr) == (0, "")
+    assert "Score: 100 of 100" in call.done.stdout
+    assert "✗" not in call.done.stdout
+    assert max(map(len, call.done.stdout.splitlines())) <= 80
+    assert call.after == call.before
 
 
-def test_check_without_a_path_looks_at_the_current_folder(solved: Path) -> None:
+def test_check_without_a_path_looks_at_the_current_folder(ended: dict[str, Ended]) -> None:
     """And `--json` prints the scorecard, and nothing else."""
-    done = grade("check", "--json", cwd=solved)
+    done = ended["check here"].done
     card = json.loads(done.stdout)
     assert (done.returncode, done.stderr) == (0, "")
     assert (card["student"], card["score"], card["status"]) == ("jdoe", 100.0, "graded")
 
 
-def test_check_of_a_file_looks_at_that_file(solved: Path) -> None:
+def test_check_of_a_file_looks_at_that_file(ended: dict[str, Ended]) -> None:
     """Only its milestone is shown, with all of its points."""
-    done = grade("check", solved / "milestone1_layernorm.py")
+    done = ended["check file"].done
     assert done.returncode == 0
     assert "LayerNorm from scratch  30 / 30" in done.stdout
     assert "Score: 30 of 30" in done.stdout
@@ -160,23 +214,16 @@ def test_check_of_a_file_looks_at_that_file(solved: Path) -> None:
     assert ESCAPE not in done.stdout
 
 
-def test_lint_proves_the_shipped_assignment() -> None:
+def test_lint_proves_the_shipped_assignment(ended: dict[str, Ended]) -> None:
     """Stubs earn nothing, solutions everything."""
-    done = grade("lint")
+    done = ended["lint"].done
     assert (done.returncode, done.stderr) == (0, "")
     assert "Stubs earn 0 of 100 points, solutions 100." in done.stdout
 
 
-def test_lint_names_what_does_not_prove_itself(tmp_path: Path) -> None:
+def test_lint_names_what_does_not_prove_itself(ended: dict[str, Ended]) -> None:
     """A stub that is solved and a solution that is broken are named by their criteria."""
-    copy_files(STUBS, tmp_path / "assignments")
-    copy_files(SOLUTIONS, tmp_path / "solutions")
-    solved_stub = (SOLUTIONS / "milestone1_layernorm.py").read_text()
-    (tmp_path / "assignments" / "milestone1_layernorm.py").write_text(solved_stub)
-    broken = (CORPUS / "bad-ffn-relu" / "milestone2_ffn.py").read_text()
-    (tmp_path / "solutions" / "milestone2_ffn.py").write_text(broken)
-    data = {**shipped_rubric(), "stubs": "assignments", "solutions": "solutions"}
-    done = grade("lint", "--rubric", write_rubric(tmp_path / "rubric.yaml", data))
+    done = ended["lint unproved"].done
     assert done.returncode == 1
     assert "stub earns 12 points: layernorm/matches-nn-layernorm" in done.stderr
     assert "solution does not pass ffn/exact-gelu (failed)" in done.stderr

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import json
 import subprocess
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ import pytest
 from grader.rubric import Rubric
 from grader.scoring import score
 from tests.scenarios import assignment, write_class
-from tests.support import Examined, grade, read_json, small_assignment
+from tests.support import Examined, grade, read_json, small_assignment, together
 
 # Deeds of a hidden test after which no number may stand in the gradebook.
 OUR_FAULTS = ("divide", "skip", "expect-failure", "exit", "interrupt", "leave", "leave-at-once",
@@ -59,7 +61,7 @@ def test_what_a_submission_prints_is_in_the_log(solution: Examined) -> None:
 
 @dataclass(frozen=True)
 class Deeds:
-    """One run over a class in which every deed happens."""
+    """One run over a class of deeds."""
 
     done: subprocess.CompletedProcess[str]
     results: Path
@@ -74,14 +76,62 @@ class Deeds:
             return next(row for row in csv.DictReader(stream) if row["student"] == deed)
 
 
-@pytest.fixture(scope="module")
-def deeds(tmp_path_factory: pytest.TempPathFactory) -> Deeds:
-    """Every deed once, graded by the real command."""
-    folder = tmp_path_factory.mktemp("deeds")
+def old_report(student: str) -> dict[str, Any]:
+    """A report of an earlier run in which everything has passed."""
+    passed = {"outcome": "passed", "call": {"outcome": "passed"}, "metadata": {"verdict": "passed"}}
+    ids = [f"test_answer.py::{name}" for name in ("test_always_right", "test_deed")]
+    facts = {"files": "1", "digest": "of other files"}
+    examination = {"student": student, "expected": ids, "notes": {}, "facts": facts}
+    return {"tests": [{"nodeid": test, **passed} for test in ids], "examination": examination}
+
+
+def grade_deeds(folder: Path) -> Deeds:
+    """Every deed once, over the results of an earlier run."""
+    for deed in OUR_FAULTS:
+        old = folder / "results" / "students" / deed / "report.json"
+        old.parent.mkdir(parents=True)
+        old.write_text(json.dumps(old_report(deed)))
     rubric = assignment(folder / "assignment")
     submissions = write_class(folder / "class", ["right", *STUDENTS_FAULTS, *OUR_FAULTS])
     done = grade(submissions, "--rubric", rubric, "--out", folder / "results")
     return Deeds(done, folder / "results")
+
+
+def grade_killed(folder: Path) -> Deeds:
+    """Three students, one after the other; the nursery is killed with the second."""
+    rubric = assignment(folder / "assignment")
+    write_class(folder / "class", ["right", "kill-nursery", "wrong"])
+    (folder / "class" / "right").rename(folder / "class" / "a-right")
+    options = ("--rubric", rubric, "--out", folder / "results", "--jobs", "1")
+    return Deeds(grade(folder / "class", *options), folder / "results")
+
+
+def grade_unimportable(folder: Path) -> Deeds:
+    """One student, and a suite that cannot be imported."""
+    rubric = small_assignment(folder / "assignment", "import nothing_of_this_name\n")
+    submissions = write_class(folder / "class", ["right"])
+    done = grade(submissions, "--rubric", rubric, "--out", folder / "results")
+    return Deeds(done, folder / "results")
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Deeds]:
+    """All runs of these tests, graded by the real command."""
+    kinds = {"deeds": grade_deeds, "killed": grade_killed, "unimportable": grade_unimportable}
+    folders = {name: tmp_path_factory.mktemp(name) for name in kinds}
+    return together({name: partial(run, folders[name]) for name, run in kinds.items()})
+
+
+@pytest.fixture
+def deeds(runs: dict[str, Deeds]) -> Deeds:
+    """The run over a class in which every deed happens."""
+    return runs["deeds"]
+
+
+@pytest.fixture
+def killed(runs: dict[str, Deeds]) -> Deeds:
+    """The run whose nursery was killed."""
+    return runs["killed"]
 
 
 def test_a_fault_of_ours_ends_with_status_1_and_a_name(deeds: Deeds) -> None:
@@ -132,17 +182,6 @@ def test_a_plain_assertion_is_the_students_fault(deeds: Deeds, deed: str, messag
     assert (criterion["verdict"], criterion["message"]) == ("failed", message)
 
 
-@pytest.fixture(scope="module")
-def killed(tmp_path_factory: pytest.TempPathFactory) -> Deeds:
-    """A run whose nursery is killed after the first of three students."""
-    folder = tmp_path_factory.mktemp("killed")
-    rubric = assignment(folder / "assignment")
-    write_class(folder / "class", ["right", "kill-nursery", "wrong"])
-    (folder / "class" / "right").rename(folder / "class" / "a-right")
-    options = ("--rubric", rubric, "--out", folder / "results", "--jobs", "1")
-    return Deeds(grade(folder / "class", *options), folder / "results")
-
-
 def test_a_nursery_that_is_killed_ends_the_run_with_a_message(killed: Deeds) -> None:
     """Status 1, what happened and what to do, and no traceback."""
     assert killed.done.returncode == 1
@@ -159,11 +198,9 @@ def test_what_was_graded_before_the_nursery_was_killed_is_kept(killed: Deeds) ->
         assert not (killed.results / "students" / deed / "score.json").exists()
 
 
-def test_a_suite_that_cannot_be_imported_is_named_with_the_reason(tmp_path: Path) -> None:
+def test_a_suite_that_cannot_be_imported_is_named_with_the_reason(runs: dict[str, Deeds]) -> None:
     """Nobody is graded by half of the tests, and pytest's own words are passed on."""
-    rubric = small_assignment(tmp_path / "assignment", "import nothing_of_this_name\n")
-    submissions = write_class(tmp_path / "class", ["right"])
-    done = grade(submissions, "--rubric", rubric, "--out", tmp_path / "results")
-    assert done.returncode in (1, 2)
-    assert not (tmp_path / "results").exists()
-    assert "nothing_of_this_name" in done.stderr
+    run = runs["unimportable"]
+    assert run.done.returncode in (1, 2)
+    assert not run.results.exists()
+    assert "nothing_of_this_name" in run.done.stderr

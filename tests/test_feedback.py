@@ -125,6 +125,14 @@ def test_a_message_of_one_criterion_is_not_shared() -> None:
     assert shared_lines(found.milestones[0]) == ()
 
 
+def test_a_message_of_two_criteria_stays_with_each() -> None:
+    """Only what explains most of a milestone is worth a line of its own."""
+    said = [criterion(n, Verdict.FAILED, "The same.") for n in range(2)]
+    assert shared_lines(card(*said, criterion(3)).milestones[0]) == ()
+    again = [*said, criterion(4, Verdict.FAILED, "The same.")]
+    assert shared_lines(card(*again).milestones[0]) == ("The same.",)
+
+
 def test_notes_are_on_the_page(rubric: Rubric) -> None:
     """Those of the submission and those of a milestone."""
     found = card(criterion(1), notes=("left out",), milestone_notes=("line 3 was skipped",))

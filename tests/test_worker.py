@@ -52,23 +52,31 @@ def policy() -> Iterator[WorkerPolicy]:
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
-    """A warm server, started with a variable in its environment that is nobody's business."""
+def _privileged_parent() -> Iterator[None]:
+    """Give this process, from which all workers come, what none of them may have."""
+    groups = os.getgroups()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(SECRET, "hidden")
-        with sandbox_server() as found:
-            yield found
+        if ROOT:
+            os.setgroups([4242])
+        yield
+    if ROOT:
+        os.setgroups(groups)
+
+
+@pytest.fixture(scope="module")
+def server(_privileged_parent: None) -> Iterator[Server]:
+    """A warm server."""
+    with sandbox_server() as found:
+        yield found
 
 
 @pytest.fixture(scope="module", params=["warm", "cold"])
-def spawner(request: pytest.FixtureRequest) -> Iterator[Spawner]:
-    """Both ways to start a worker, with that variable in the parent's environment."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(SECRET, "hidden")
-        if request.param == "warm":
-            yield WarmSpawner(request.getfixturevalue("server").requests, KEPT_BYTES)
-        else:
-            yield ColdSpawner(KEPT_BYTES)
+def spawner(request: pytest.FixtureRequest, _privileged_parent: None) -> Spawner:
+    """Both ways to start a worker."""
+    if request.param == "cold":
+        return ColdSpawner(KEPT_BYTES)
+    return WarmSpawner(request.getfixturevalue("server").requests, KEPT_BYTES)
 
 
 @pytest.fixture

@@ -155,8 +155,12 @@ def sandbox_server() -> Iterator[Server]:
         [sys.executable, "-c", NURSERY, str(there.fileno())],
         pass_fds=[there.fileno()],
         env={**os.environ, "OMP_NUM_THREADS": "1"},
+        stdin=subprocess.PIPE,
     ) as process:
         there.close()
+        assert process.stdin is not None
+        process.stdin.write(b"typed by somebody\n")
+        process.stdin.close()
         pid, descriptors, _, _ = socket.recv_fds(here, 16, 1)
         with here, socket.socket(fileno=descriptors[0]) as requests:
             yield Server(requests, int(pid))
