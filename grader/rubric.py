@@ -180,7 +180,7 @@ def check_tests_counted(rubric: Rubric, path: Path, tests: Sequence[str]) -> Non
     for milestone in rubric.milestones:
         for criterion in milestone.criteria:
             for pattern in criterion.tests:
-                matched = [test for test in tests if matches(test, milestone, pattern)]
+                matched = [test for test in tests if matches(test, milestone.suite, pattern)]
                 for test in matched:
                     counted[test].append(f"{milestone.id}/{criterion.id}")
                 if not matched:
@@ -200,24 +200,22 @@ def check_tests_counted(rubric: Rubric, path: Path, tests: Sequence[str]) -> Non
 
 
 @functools.lru_cache(maxsize=4096)
-def tests_of(criterion: Criterion, milestone: Milestone, tests: tuple[str, ...]) -> tuple[str, ...]:
-    """Those of the hidden tests that a criterion counts, in their order."""
+def tests_of(suite: str, patterns: tuple[str, ...], tests: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of the hidden tests that a criterion of a suite counts, in their order."""
     return tuple(
-        test
-        for test in tests
-        if any(matches(test, milestone, pattern) for pattern in criterion.tests)
+        test for test in tests if any(matches(test, suite, pattern) for pattern in patterns)
     )
 
 
-def matches(test: str, milestone: Milestone, pattern: str) -> bool:
+def matches(test: str, suite: str, pattern: str) -> bool:
     """Tell whether a test id belongs to a milestone and its name fits a pattern.
 
     `*` and `?` stand for what they stand for in a shell; brackets stand for themselves, since
     pytest puts them around parameters.
     """
-    suite, _, name = test.partition("::")
+    place, _, name = test.partition("::")
     literal = pattern.replace("[", "[[]")
-    return suite == milestone.suite and fnmatch.fnmatchcase(name, literal)
+    return place == suite and fnmatch.fnmatchcase(name, literal)
 
 
 def _test_name(test: str) -> str:

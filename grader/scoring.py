@@ -97,8 +97,9 @@ def _score_milestone(
 ) -> tuple[Decimal, MilestoneScore]:
     earned = Decimal(0)
     criteria = []
+    tests = tuple(results)
     for criterion in milestone.criteria:
-        counted = [results[test] for test in tests_of(criterion, milestone, tuple(results))]
+        counted = [results[test] for test in tests_of(milestone.suite, criterion.tests, tests)]
         points = _points(criterion, counted)
         earned += points
         criteria.append(_score_criterion(criterion, counted, points))
