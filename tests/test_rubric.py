@@ -289,7 +289,9 @@ def test_brackets_of_parameters_stand_for_themselves(folder: Path) -> None:
     rubric = parse(folder, text)
     (milestone,) = rubric.milestones
     tests = ("test_one.py::test_a[xy]", "test_one.py::test_ax")
-    counted = [counted_tests(milestone.suite, criterion.tests, tests) for criterion in milestone.criteria]
+    counted = [
+        counted_tests(milestone.suite, criterion.tests, tests) for criterion in milestone.criteria
+    ]
     assert counted == [("test_one.py::test_a[xy]",), ("test_one.py::test_ax",)]
 
 
