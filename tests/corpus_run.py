@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 CORPUS = ROOT / "tests" / "corpus"
 RUBRIC = ROOT / "rubric.yaml"
 # Short, so that endless loops do not hold up the run; no other case needs half of it.
-QUESTION_SECONDS = 5
+QUESTION_SECONDS = 6
 
 
 @dataclass(frozen=True)

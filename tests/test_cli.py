@@ -121,13 +121,12 @@ def call_in(folder: Path, *arguments: str | Path, patience: float = 60) -> Ended
 @pytest.fixture(scope="module")
 def wrong(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Ended]:
     """Every wrong call, each in a folder of its own."""
-
-    def make(call: WrongCall) -> Ended:
+    calls = {}
+    for name, call in WRONG_CALLS.items():
         folder = tmp_path_factory.mktemp("wrong")
         call.prepare(folder)
-        return call_in(folder, *call.arguments, patience=30)
-
-    return together({name: partial(make, call) for name, call in WRONG_CALLS.items()})
+        calls[name] = partial(call_in, folder, *call.arguments, patience=30)
+    return together(calls)
 
 
 @pytest.mark.parametrize("name", WRONG_CALLS)

@@ -7,12 +7,13 @@ import json
 import shutil
 import subprocess
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support import copy_solutions, copy_stubs, grade, shipped_rubric, write_rubric
+from tests.support import copy_solutions, copy_stubs, grade, shipped_rubric, together, write_rubric
 
 LONG = "z" * 200
 # What the long name becomes as an id.
@@ -38,12 +39,12 @@ class Snapshot:
         return json.loads(self.scores[student])["score"]
 
 
-def run(submissions: Path, results: Path, *options: str | Path) -> Snapshot:
+def run(submissions: Path, results: Path, *options: str | Path, cwd: Path = Path()) -> Snapshot:
     """Grade a class and look at what is there then."""
-    done = grade(submissions, "--out", results, *options)
-    students = sorted(results.glob("students/*"))
+    done = grade(submissions, "--out", results, *options, cwd=cwd)
+    students = sorted((cwd / results).glob("students/*"))
     reports = {path.name: (path / "report.json").stat() for path in students}
-    with (results / "gradebook.csv").open(newline="", encoding="utf-8") as stream:
+    with (cwd / results / "gradebook.csv").open(newline="", encoding="utf-8") as stream:
         gradebook = list(csv.DictReader(stream))
     return Snapshot(
         done,
@@ -85,10 +86,33 @@ def changed(folder: Path, dearer: Snapshot) -> Snapshot:
     return run(folder / "class", folder / "results")
 
 
+def score_mistyped(folder: Path) -> Snapshot:
+    """Score saved reports with a rubric in which a pattern matches no test."""
+    rubric = shipped_rubric()
+    rubric["milestones"][1]["criteria"][3]["tests"] = ["test_exact_gleu"]
+    path = write_rubric(folder / "mistyped.yaml", rubric)
+    shutil.copytree(folder / "results", folder / "kept")
+    return run(folder / "class", folder / "kept", "--rubric", path)
+
+
+def grade_inside(folder: Path) -> Snapshot:
+    """Grade a class folder that holds the default results folder of an earlier run."""
+    (folder / "inside" / "ann").mkdir(parents=True)
+    shutil.copytree(folder / "results", folder / "inside" / "results")
+    return run(Path(), Path("results"), "--json", cwd=folder / "inside")
+
+
 @pytest.fixture(scope="module")
-def fresh(folder: Path, changed: Snapshot) -> Snapshot:
-    """Again with --fresh."""
-    return run(folder / "class", folder / "results", "--fresh", "--json")
+def last(folder: Path, changed: Snapshot) -> dict[str, Snapshot]:
+    """The runs that nothing follows."""
+    mistyped = score_mistyped(folder)
+    submissions = folder / "class"
+    calls = {
+        "fresh": partial(run, submissions, folder / "results", "--fresh", "--json"),
+        "other": partial(run, submissions, folder / "other"),
+        "inside": partial(grade_inside, folder),
+    }
+    return {"mistyped": mistyped, **together(calls)}
 
 
 def test_json_is_the_class_and_nothing_else(folder: Path, first: Snapshot) -> None:
@@ -148,34 +172,27 @@ def test_only_a_changed_submission_is_examined(dearer: Snapshot, changed: Snapsh
     assert changed.score("ann") == 100.0
 
 
-def test_fresh_examines_everything(changed: Snapshot, fresh: Snapshot) -> None:
+def test_fresh_examines_everything(changed: Snapshot, last: dict[str, Snapshot]) -> None:
     """Every report is a new one, with the same scores in it."""
+    fresh = last["fresh"]
     assert all(fresh.reports[name] != changed.reports[name] for name in ("ann", ZOE))
     assert fresh.scores == changed.scores
 
 
-def test_two_runs_give_the_same_bytes(folder: Path, fresh: Snapshot) -> None:
+def test_two_runs_give_the_same_bytes(last: dict[str, Snapshot]) -> None:
     """Seeds are fixed: another results folder gets the same score.json files."""
-    other = run(folder / "class", folder / "other")
-    assert other.scores == fresh.scores
+    assert last["other"].scores == last["fresh"].scores
 
 
 def test_a_rubric_that_fits_no_test_is_refused_when_nothing_is_examined(
-    folder: Path, fresh: Snapshot
+    changed: Snapshot, last: dict[str, Snapshot]
 ) -> None:
     """A mistyped pattern takes nobody's points away when saved reports are scored again."""
-    rubric = shipped_rubric()
-    rubric["milestones"][1]["criteria"][3]["tests"] = ["test_exact_gleu"]
-    path = write_rubric(folder / "mistyped.yaml", rubric)
-    shutil.copytree(folder / "results", folder / "kept")
-    again = run(folder / "class", folder / "kept", "--rubric", path)
-    assert again.done.returncode == 2
-    assert again.scores == fresh.scores
+    assert last["mistyped"].done.returncode == 2
+    assert last["mistyped"].scores == changed.scores
 
 
-def test_the_results_folder_is_no_student(folder: Path, first: Snapshot, tmp_path: Path) -> None:
+def test_the_results_folder_is_no_student(last: dict[str, Snapshot]) -> None:
     """Graded from inside the class folder, the default results folder is not graded next time."""
-    (tmp_path / "ann").mkdir()
-    shutil.copytree(folder / "results", tmp_path / "results")
-    done = grade(".", "--json", cwd=tmp_path)
-    assert [s["student"] for s in json.loads(done.stdout)["students"]] == ["ann"]
+    students = json.loads(last["inside"].done.stdout)["students"]
+    assert [s["student"] for s in students] == ["ann"]
