@@ -9,4 +9,6 @@ def printable(text: str) -> str:
     Nothing in it can move a cursor, break a line, reverse the direction of writing, or fail to
     be written as UTF-8.
     """
+    if text.isprintable():
+        return text
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)

@@ -103,7 +103,7 @@ def own_lines(criterion: CriterionScore, shared: tuple[str, ...]) -> list[str]:
 
 def escape(text: str) -> str:
     """Text as it is, in Markdown that allows HTML: nothing in it becomes markup."""
-    plain = "".join(c if c.isprintable() else " " for c in text).lstrip()
-    escaped = re.sub(r"([\\`*_{}\[\]<>#|!~&])", r"\\\1", plain)
+    plain = text if text.isprintable() else "".join(c if c.isprintable() else " " for c in text)
+    escaped = re.sub(r"([\\`*_{}\[\]<>#|!~&])", r"\\\1", plain.lstrip())
     # A line that begins like a list, a rule or a heading.
     return re.sub(r"^(\d*)([-+=.)])", r"\1\\\2", escaped)
