@@ -86,33 +86,28 @@ def changed(folder: Path, dearer: Snapshot) -> Snapshot:
     return run(folder / "class", folder / "results")
 
 
-def score_mistyped(folder: Path) -> Snapshot:
-    """Score saved reports with a rubric in which a pattern matches no test."""
+def put_mistyped(folder: Path) -> Path:
+    """A rubric in which a pattern matches no test."""
     rubric = shipped_rubric()
     rubric["milestones"][1]["criteria"][3]["tests"] = ["test_exact_gleu"]
-    path = write_rubric(folder / "mistyped.yaml", rubric)
-    shutil.copytree(folder / "results", folder / "kept")
-    return run(folder / "class", folder / "kept", "--rubric", path)
-
-
-def grade_inside(folder: Path) -> Snapshot:
-    """Grade a class folder that holds the default results folder of an earlier run."""
-    (folder / "inside" / "ann").mkdir(parents=True)
-    shutil.copytree(folder / "results", folder / "inside" / "results")
-    return run(Path(), Path("results"), "--json", cwd=folder / "inside")
+    return write_rubric(folder / "mistyped.yaml", rubric)
 
 
 @pytest.fixture(scope="module")
 def last(folder: Path, changed: Snapshot) -> dict[str, Snapshot]:
-    """The runs that nothing follows."""
-    mistyped = score_mistyped(folder)
-    submissions = folder / "class"
+    """The runs that nothing follows: each has a results folder of its own."""
+    submissions, inside = folder / "class", folder / "inside"
+    (inside / "ann").mkdir(parents=True)
+    for copy in (folder / "kept", inside / "results"):
+        shutil.copytree(folder / "results", copy)
+    mistyped = put_mistyped(folder)
     calls = {
         "fresh": partial(run, submissions, folder / "results", "--fresh", "--json"),
         "other": partial(run, submissions, folder / "other"),
-        "inside": partial(grade_inside, folder),
+        "mistyped": partial(run, submissions, folder / "kept", "--rubric", mistyped),
+        "inside": partial(run, Path(), Path("results"), "--json", cwd=inside),
     }
-    return {"mistyped": mistyped, **together(calls)}
+    return together(calls)
 
 
 def test_json_is_the_class_and_nothing_else(folder: Path, first: Snapshot) -> None:
