@@ -9,6 +9,7 @@ import statistics
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.measuring import (
@@ -46,50 +47,85 @@ def main() -> None:
     sys.stdout.write(json.dumps(figures, indent=2) + "\n")
 
 
+@dataclass(frozen=True)
+class Round:
+    """One round of the benchmark: everything measured within the same minute or two.
+
+    Attributes:
+        fresh: a fresh pytest process for each of a few submissions.
+        crowd: the whole class in one run.
+        pair: the whole class with two jobs.
+        alone: a run with one submission.
+    """
+
+    fresh: Sequence[Cost]
+    crowd: Cost
+    pair: Cost
+    alone: Cost
+
+    @property
+    def fresh_cpu(self) -> float:
+        """CPU seconds of a fresh process."""
+        return statistics.mean(cost.cpu for cost in self.fresh)
+
+    @property
+    def fresh_wall(self) -> float:
+        """Wall seconds of a fresh process."""
+        return statistics.mean(cost.wall for cost in self.fresh)
+
+    @property
+    def cpu(self) -> float:
+        """CPU seconds of one more submission."""
+        return _further(self.crowd.cpu, self.alone.cpu)
+
+    @property
+    def wall(self) -> float:
+        """Wall seconds of one more submission."""
+        return _further(self.crowd.wall, self.alone.wall)
+
+    @property
+    def wall_of_two(self) -> float:
+        """Wall seconds of one more submission when two are examined at a time."""
+        return _further(self.pair.wall, self.alone.wall)
+
+
+def _further(many: float, one: float) -> float:
+    """What one more submission costs: what a run costs once (importing torch) is taken out."""
+    return (many - one) / (CLASS_SIZE - 1)
+
+
 def throughput(crowd: Path, one: Path, folder: Path) -> Figures:
     """CPU and wall for each further submission, against a fresh pytest process for each.
 
-    What a run costs once (importing torch) is taken out by a run with one submission.
+    The machine's speed drifts, so each ratio is formed within its round.
     """
     students = sorted(crowd.iterdir())
-    fresh: list[Cost] = []
-    rounds: list[tuple[Cost, Cost, Cost]] = []
-    for number in range(ROUNDS):
-        share = students[number::ROUNDS]
-        fresh += [cost_of(fresh_command(student, folder / "report.json")) for student in share]
-        rounds.append(
-            (
-                cost_of(grade_command(crowd, folder / "crowd")),
-                cost_of(grade_command(crowd, folder / "crowd", jobs=2)),
-                cost_of(grade_command(one, folder / "alone")),
-            )
+    rounds = [
+        Round(
+            [cost_of(fresh_command(s, folder / "report.json")) for s in students[number::ROUNDS]],
+            cost_of(grade_command(crowd, folder / "crowd")),
+            cost_of(grade_command(crowd, folder / "crowd", jobs=2)),
+            cost_of(grade_command(one, folder / "alone")),
         )
-    cpu = _further(rounds, lambda crowd, pair, alone: (crowd.cpu, alone.cpu))
-    wall = _further(rounds, lambda crowd, pair, alone: (crowd.wall, alone.wall))
-    wall_of_two = _further(rounds, lambda crowd, pair, alone: (pair.wall, alone.wall))
-    fresh_cpu = statistics.median(cost.cpu for cost in fresh)
-    fresh_wall = statistics.median(cost.wall for cost in fresh)
-    whole_cpu = statistics.median(crowd.cpu for crowd, _, _ in rounds) / CLASS_SIZE
+        for number in range(ROUNDS)
+    ]
+
+    def middle(figure: Callable[[Round], float], digits: int = 3) -> float:
+        return round(statistics.median(figure(one_round) for one_round in rounds), digits)
+
     return {
         "submissions": CLASS_SIZE,
-        "fresh process, CPU s": round(fresh_cpu, 3),
-        "fresh process, wall s": round(fresh_wall, 3),
-        "each further submission, CPU s": round(cpu, 3),
-        "each further submission, wall s": round(wall, 3),
-        "each further submission with 2 jobs, wall s": round(wall_of_two, 3),
-        "CPU ratio": round(fresh_cpu / cpu, 1),
-        "CPU ratio with the start of the run shared out": round(fresh_cpu / whole_cpu, 1),
-        "2 jobs against 1, wall": round(wall / wall_of_two, 2),
+        "fresh process, CPU s": middle(lambda r: r.fresh_cpu),
+        "fresh process, wall s": middle(lambda r: r.fresh_wall),
+        "each further submission, CPU s": middle(lambda r: r.cpu),
+        "each further submission, wall s": middle(lambda r: r.wall),
+        "each further submission with 2 jobs, wall s": middle(lambda r: r.wall_of_two),
+        "CPU ratio": middle(lambda r: r.fresh_cpu / r.cpu, 1),
+        "CPU ratio with the start of the run shared out": middle(
+            lambda r: r.fresh_cpu * CLASS_SIZE / r.crowd.cpu, 1
+        ),
+        "2 jobs against 1, wall": middle(lambda r: r.wall / r.wall_of_two, 2),
     }
-
-
-def _further(
-    rounds: Sequence[tuple[Cost, Cost, Cost]],
-    pick: Callable[[Cost, Cost, Cost], tuple[float, float]],
-) -> float:
-    """Median cost of one more submission: many minus one, over the difference."""
-    picked = [pick(*costs) for costs in rounds]
-    return statistics.median((many - one) / (CLASS_SIZE - 1) for many, one in picked)
 
 
 def single(one: Path, folder: Path) -> Figures:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -119,12 +118,6 @@ class MilestoneUnderTest:
         if not isinstance(reply, expect):
             raise broken_channel_error(doing)
         return reply
-
-    def ask_once(
-        self, question: Question, doing: Doing, expect: type[ReplyType]
-    ) -> tuple[ReplyType, dict[str, Tensor]]:
-        """Like `ask`, but a question answered before by the same process is not put again."""
-        return self.once(json.dumps(question), lambda: self.ask(question, {}, doing, expect))
 
     def once(self, key: str, create: Callable[[], Created]) -> Created:
         """What `create` returns, kept until the student's code has lost its state."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from torch import Tensor
 
+from grader.errors import StudentFaultError
 from grader.examiner.answers import Answer, by_name, by_position, carried
 from grader.examiner.explain import Doing
 from grader.examiner.milestone import MilestoneUnderTest
@@ -44,6 +46,7 @@ class Module:
         self._under_test = under_test
         self._handle = built.handle
         self._unsent: dict[str, Tensor] = {}
+        self._in_place: dict[str, Tensor] = {}
         self.parameters = by_name(built.parameters, tensors)
         self.trainable = frozenset(p.name for p in built.parameters if p.requires_grad)
         self.children = {child.name: child.type for child in built.children}
@@ -62,26 +65,30 @@ class Module:
         """The parameters as they are now."""
         self._send_values()
         question = {"question": "read", "handle": self._handle}
-        reply, tensors = self._under_test.ask(
-            question, {}, Doing(f"reading the parameters of {self.subject}"), Parameters
-        )
+        doing = Doing(f"reading the parameters of {self.subject}")
+        reply, tensors = self._under_test.ask(question, {}, doing, Parameters)
         return by_name(reply.parameters, tensors)
 
     def write(self, values: Mapping[str, Tensor]) -> None:
-        """Set parameters, by name.  They travel with the next question."""
+        """Set parameters, by name.  They travel with the next question.
+
+        A tensor that is in its place already does not travel again, so it must not be changed.
+        """
         self._unsent.update(values)
 
     def _send_values(self) -> None:
         keys, tensors = self._take_unsent(0)
         question = {"question": "write", "handle": self._handle, "parameters": keys}
-        self._under_test.ask(
-            question, tensors, Doing(f"setting the parameters of {self.subject}"), Written
-        )
+        doing = Doing(f"setting the parameters of {self.subject}")
+        with self._weights_in_doubt():
+            self._under_test.ask(question, tensors, doing, Written)
 
     def _take_unsent(self, number: int) -> tuple[dict[str, str], dict[str, Tensor]]:
         """Payload key by parameter name, and the values by key."""
-        keys = {name: f"p{number}.{index}" for index, name in enumerate(self._unsent)}
-        tensors = {keys[name]: value for name, value in self._unsent.items()}
+        new = {n: v for n, v in self._unsent.items() if self._in_place.get(n) is not v}
+        keys = {name: f"p{number}.{index}" for index, name in enumerate(new)}
+        tensors = {keys[name]: value for name, value in new.items()}
+        self._in_place |= new
         self._unsent = {}
         return keys, tensors
 
@@ -100,7 +107,8 @@ class Module:
             upstream: gradient of the loss with respect to the output, of the output's shape.
         """
         question, tensors = self._run_question(Run(x), 0, watch, upstream)
-        reply, carried_tensors = self._under_test.ask(question, tensors, self._doing(x), Ran)
+        with self._weights_in_doubt():
+            reply, carried_tensors = self._under_test.ask(question, tensors, self._doing(x), Ran)
         return self._answer(reply, carried_tensors)
 
     def run_each(self, *runs: Run) -> list[Answer]:
@@ -111,10 +119,20 @@ class Module:
             question, needed = self._run_question(run, number)
             questions.append(question)
             tensors |= needed
-        replies, carried_tensors = self._under_test.ask_several(
-            questions, tensors, self._doing(runs[0].x), Ran
-        )
+        with self._weights_in_doubt():
+            replies, carried_tensors = self._under_test.ask_several(
+                questions, tensors, self._doing(runs[0].x), Ran
+            )
         return [self._answer(reply, carried_tensors) for reply in replies]
+
+    @contextmanager
+    def _weights_in_doubt(self) -> Iterator[None]:
+        """After a question that failed, all parameters travel again."""
+        try:
+            yield
+        except StudentFaultError:
+            self._in_place = {}
+            raise
 
     def _run_question(
         self,

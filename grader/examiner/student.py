@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
@@ -115,10 +116,13 @@ class Student:
             "seed": seed,
             "arguments": [list(pair) for pair in arguments.items()],
         }
-        reply, tensors = self._under_test.ask_once(
-            question, Doing(f"creating {name}", f"Arguments: {given}."), Built
-        )
-        return Module(self._under_test, name, reply, tensors)
+
+        def create() -> Module:
+            doing = Doing(f"creating {name}", f"Arguments: {given}.")
+            reply, tensors = self._under_test.ask(question, {}, doing, Built)
+            return Module(self._under_test, name, reply, tensors)
+
+        return self.once(json.dumps(question), create)
 
 
 def _calling(function: str, x: Tensor | None = None) -> Doing:

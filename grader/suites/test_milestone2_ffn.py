@@ -22,16 +22,29 @@ def build(student: Student, d: int = 4, f: int = 16) -> Module:
     return student.build(CLASS, d_model=d, d_ff=f)
 
 
+def drawn_weights(student: Student, module: Module, d: int = 4, f: int = 16) -> dict[str, Tensor]:
+    """Weights for an FFN, the same for each test."""
+    return student.once(f"weights {d} {f}", lambda: Draw("weights").weights(module.shapes))
+
+
+def with_weights(student: Student) -> Module:
+    """An FFN of the lesson's size after weights were sent to it."""
+    module = build(student)
+    module.write(drawn_weights(student, module))
+    return module
+
+
 Reading = tuple[FeedForward, dict[str, Tensor]]
 
 
-def readings(module: Module, draw: Draw, d: int, f: int) -> list[Reading]:
-    """Each way to read the module's parameters, with weights to send for it.
+def readings(student: Student, d: int = 4, f: int = 16) -> list[Reading]:
+    """Each way to read an FFN's parameters, with weights to send for it.
 
     Parameters that play no part are sent as zeros, so that a bias too many costs the points of
     the parameter count only.
     """
-    drawn = draw.weights(module.shapes)
+    module = build(student, d, f)
+    drawn = drawn_weights(student, module, d, f)
     found = []
     for roles in feed_forward_readings(module.shapes, d, f):
         sent = {
@@ -49,13 +62,13 @@ def readings(module: Module, draw: Draw, d: int, f: int) -> list[Reading]:
     return found
 
 
-def expect_values(student: Student, draw: Draw, x: Tensor, d: int, f: int) -> None:
+def expect_values(student: Student, x: Tensor, d: int = 4, f: int = 16) -> None:
     """For some reading of the parameters, the output is that of the formula.
 
     The tanh form of GELU counts as right here: it has a test of its own.
     """
     module = build(student, d, f)
-    for weights, sent in readings(module, draw, d, f):
+    for weights, sent in readings(student, d, f):
         module.write(sent)
         output = module.run(x).tensor
         expect_like(output, x, OUTPUT)
@@ -102,12 +115,12 @@ def test_parameter_count_of_other_sizes(student: Student) -> None:
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
 def test_values_lesson_size(student: Student, draw: Draw, shape: tuple[int, ...]) -> None:
     """FFN(4, 16) computes the formula with weights that it is sent."""
-    expect_values(student, draw, draw.normal(*shape), 4, 16)
+    expect_values(student, draw.normal(*shape))
 
 
 def test_values_other_size(student: Student, draw: Draw) -> None:
     """FFN(5, 7) computes the formula: nothing depends on the sizes of the lesson."""
-    expect_values(student, draw, draw.normal(3, 5), 5, 7)
+    expect_values(student, draw.normal(3, 5), 5, 7)
 
 
 def test_exact_gelu(student: Student, draw: Draw) -> None:
@@ -115,7 +128,7 @@ def test_exact_gelu(student: Student, draw: Draw) -> None:
     x = draw.normal(64, 4)
     module = build(student)
     approximate = False
-    for weights, sent in readings(module, draw, 4, 16):
+    for weights, sent in readings(student):
         module.write(sent)
         output = module.run(x).tensor
         expect_like(output, x, OUTPUT)
@@ -132,8 +145,7 @@ def test_exact_gelu(student: Student, draw: Draw) -> None:
 
 def test_position_wise_tokens(student: Student, draw: Draw) -> None:
     """A token's output depends on that token only."""
-    module = build(student)
-    module.write(draw.weights(module.shapes))
+    module = with_weights(student)
     x = draw.normal(2, 5, 4)
     changed = x.clone()
     changed[:, 2] = draw.normal(2, 4)
@@ -165,8 +177,7 @@ def run_with_gradient(student: Student) -> tuple[Tensor, Module, Answer]:
 
     def create() -> tuple[Tensor, Module, Answer]:
         draw = Draw("gradient")
-        module = build(student)
-        module.write(draw.weights(module.shapes))
+        module = with_weights(student)
         x = draw.normal(3, 4)
         return x, module, module.run(x, upstream=draw.normal(3, 4))
 

@@ -20,9 +20,13 @@ LOOKED_FOR = (CLASS,)
 OUTPUT = "The output of EncoderBlock"
 
 
-def build(student: Student, draw: Draw, d: int = 8, h: int = 2, f: int = 32) -> BlockUnderTest:
-    """An EncoderBlock of the student's, with weights drawn for it."""
-    return BlockUnderTest(student.build(CLASS, d=d, h=h, d_ff=f), draw, d, h, f)
+def build(student: Student, d: int = 8, h: int = 2, f: int = 32) -> BlockUnderTest:
+    """An EncoderBlock of the student's with weights drawn for it, the same for every test."""
+
+    def create() -> BlockUnderTest:
+        return BlockUnderTest(student.build(CLASS, d=d, h=h, d_ff=f), Draw("weights"), d, h, f)
+
+    return student.once(f"block {d} {h} {f}", create)
 
 
 def test_prediction(student: Student) -> None:
@@ -85,12 +89,8 @@ def test_shape_kept_for_other_sizes(student: Student, draw: Draw) -> None:
 
 def in_view(student: Student) -> tuple[BlockUnderTest, Tensor]:
     """A block and an input, the same for every test that looks at the wiring."""
-
-    def create() -> tuple[BlockUnderTest, Tensor]:
-        draw = Draw("wiring")
-        return build(student, draw), draw.normal(2, 5, 8, mean=0.5)
-
-    return student.once("wiring", create)
+    x = student.once("wiring", lambda: Draw("wiring").normal(2, 5, 8, mean=0.5))
+    return build(student), x
 
 
 def test_wiring_attention_receives_norm1(student: Student) -> None:
@@ -117,10 +117,9 @@ def test_wiring_second_residual(student: Student) -> None:
     block.expect_wired(x, block.second_residual_wrong(x), "second")
 
 
-def test_identity_with_zero_sublayers(student: Student, draw: Draw) -> None:
+def test_identity_with_zero_sublayers(student: Student) -> None:
     """With zero weights in attention and FFN the input passes unchanged."""
-    block = build(student, draw)
-    x = draw.normal(2, 5, 8, mean=0.5)
+    block, x = in_view(student)
     output = block.run_with_zero_sublayers(x).tensor
     expect_like(output, x, OUTPUT)
     if not close(output, x):
@@ -130,10 +129,9 @@ def test_identity_with_zero_sublayers(student: Student, draw: Draw) -> None:
         )
 
 
-def test_two_norms_with_own_parameters(student: Student, draw: Draw) -> None:
+def test_two_norms_with_own_parameters(student: Student) -> None:
     """There are two norms, each with a gain and a shift of its own."""
-    block = build(student, draw)
-    first, second = block.norms()
+    first, second = build(student).norms()
     if first.vectors & second.vectors:
         raise fail(
             "Only one norm with a gain and a shift for d features was found. The block needs "
@@ -152,7 +150,7 @@ def test_two_norms_normalise(student: Student) -> None:
 
 def test_two_norms_take_part(student: Student, draw: Draw) -> None:
     """The output depends on the parameters of each norm."""
-    block = build(student, draw)
+    block = build(student)
     x = draw.normal(2, 5, 8)
     runs = [Run(x)]
     for norm, name in zip(block.norms(), ("norm1", "norm2"), strict=True):
@@ -170,7 +168,7 @@ def test_two_norms_take_part(student: Student, draw: Draw) -> None:
 @pytest.mark.parametrize(("d", "h", "f"), [LESSON, OTHERS[0]], ids=["two-heads", "three-heads"])
 def test_attention_values(student: Student, draw: Draw, d: int, h: int, f: int) -> None:
     """The attention's output is softmax(Q K^T / sqrt(dk)) V per head, projected."""
-    block = build(student, draw, d, h, f)
+    block = build(student, d, h, f)
     block.expect_attention(draw.normal(2, 5, d))
 
 
@@ -187,7 +185,7 @@ def run_twice_and_changed(student: Student) -> tuple[Tensor, list[Tensor]]:
         draw = Draw("batch")
         x = draw.normal(3, 5, 8)
         changed = torch.cat([x[:1], draw.normal(2, 5, 8, mean=2.0)])
-        module = build(student, draw).with_weights()
+        module = build(student).with_weights()
         runs = module.run_each(Run(x), Run(changed), Run(x))
         return x, [answer.tensor for answer in runs]
 
@@ -220,7 +218,7 @@ def run_with_gradient(student: Student) -> tuple[Tensor, Module, Answer]:
     def create() -> tuple[Tensor, Module, Answer]:
         draw = Draw("gradient")
         x = draw.normal(2, 5, 8)
-        module = build(student, draw).with_weights()
+        module = build(student).with_weights()
         return x, module, module.run(x, upstream=draw.normal(2, 5, 8))
 
     return student.once("gradient", create)
@@ -240,8 +238,8 @@ def test_gradients_reach_input(student: Student) -> None:
 
 def test_gradients_along_the_residuals(student: Student, draw: Draw) -> None:
     """With zero weights in the sublayers the gradient passes unchanged, as x does."""
-    block = build(student, draw)
-    x, upstream = draw.normal(2, 5, 8), draw.normal(2, 5, 8)
+    block, x = in_view(student)
+    upstream = draw.normal(2, 5, 8)
     answer = block.run_with_zero_sublayers(x, upstream)
     if not close(answer.tensor, x):
         return  # the identity test says what is wrong
