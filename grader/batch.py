@@ -39,6 +39,7 @@ class ClassRun:
         jobs: submissions examined at the same time.
         walls: the walls around each worker.
         fresh: examine all of them again.
+        cold: start each worker as a new process, as where fork is not to be had.
         on_card: called with each scorecard as soon as it is written, and whether it is new.
     """
 
@@ -48,6 +49,7 @@ class ClassRun:
     jobs: int
     walls: tuple[str, ...]
     fresh: bool = False
+    cold: bool = False
     on_card: Callable[[Scorecard, bool], None] = lambda card, new: None
     cards: dict[str, Scorecard] = field(default_factory=dict)
 
@@ -66,7 +68,8 @@ class ClassRun:
             ResultsError: if the results folder cannot be written.
             NurseryError: if the nursery dies; what was graded before is on disk.
         """
-        nursery.configure(setup_of(self.rubric, self.jobs, self.walls))
+        setup = setup_of(self.rubric, self.jobs, self.walls)
+        nursery.configure(setup.model_copy(update={"cold": self.cold}))
         suites = suite_digest(self.rubric)
         pending: deque[tuple[Submission, list[tuple[str, bytes]], str]] = deque()
         unchanged = []

@@ -120,6 +120,10 @@ class WorkerCrashedError(BoundaryError):
     """The worker's process ended before it had answered."""
 
 
+class ScratchFullError(WorkerCrashedError):
+    """A worker wrote more files than it may, and was killed for it."""
+
+
 class WorkerStartError(BoundaryError):
     """No worker could be started: a fault of the grader or of the machine."""
 

@@ -2,7 +2,8 @@
 
 `python -m tests.attack_run --out FOLDER` grades every attack together with honest submissions
 and writes into FOLDER/result.json what is not as it must be.  With `--without WALLS NAME ...` it
-leaves walls out, and writes which of the named breaches get through.  The tests run it as root,
+leaves walls out, and writes which of the named breaches get through; with `--cold` every worker
+is a new process instead of a fork.  The tests run it as root,
 as an ordinary user and with the rights of a container.
 """
 
@@ -93,7 +94,7 @@ def stage_attack(attack: Attack, rubric: Rubric, folder: Path) -> None:
             shutil.copyfile(rubric.root / rubric.solutions / file, folder / file)
 
 
-def run_class(folder: Path, names: list[str]) -> dict[str, list[str]]:
+def run_class(folder: Path, names: list[str], command: str) -> dict[str, list[str]]:
     """Grade attacks and honest submissions in one class; what is wrong, by attack.
 
     The key `honest` holds honest submissions whose score.json is not what it is without
@@ -108,8 +109,8 @@ def run_class(folder: Path, names: list[str]) -> dict[str, list[str]]:
         attack = load_attack(name)
         stage_attack(attack, rubric, loud / attack.folder)
     options = ("--rubric", str(quick_rubric(folder, QUESTION_SECONDS)), "--jobs", "4")
-    grade_class(quiet, folder / "quiet-results", *options)
-    summary = grade_class(loud, folder / "loud-results", *options)
+    grade_class(quiet, folder / "quiet-results", *options, command=command)
+    summary = grade_class(loud, folder / "loud-results", *options, command=command)
     cards = {card["student"]: card for card in summary["students"]}
     students = folder / "loud-results" / "students"
     wrong = {}
@@ -184,6 +185,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--without", default="")
+    parser.add_argument("--cold", action="store_true")
     parser.add_argument("names", nargs="*")
     given = parser.parse_args()
     result: object
@@ -192,7 +194,8 @@ def main() -> None:
         if given.without:
             result = gets_through(given.names, tuple(given.without.split(",")), folder)
         else:
-            result = run_class(folder, given.names or attack_names())
+            command = "tests.cold_grader" if given.cold else "grader"
+            result = run_class(folder, given.names or attack_names(), command)
     given.out.mkdir(parents=True, exist_ok=True)
     (given.out / "result.json").write_text(json.dumps(result, indent=1))
 

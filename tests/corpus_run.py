@@ -77,10 +77,12 @@ def quick_rubric(folder: Path, question_seconds: int = QUESTION_SECONDS) -> Path
     return path
 
 
-def grade_class(submissions: Path, out: Path, *options: str) -> dict[str, Any]:
+def grade_class(
+    submissions: Path, out: Path, *options: str, command: str = "grader"
+) -> dict[str, Any]:
     """Grade a folder with the real command; the summary it prints as JSON."""
-    command = [sys.executable, "-m", "grader", str(submissions), "--out", str(out), "--json"]
-    done = subprocess.run([*command, *options], capture_output=True, text=True, check=False)
+    words = [sys.executable, "-m", command, str(submissions), "--out", str(out), "--json"]
+    done = subprocess.run([*words, *options], capture_output=True, text=True, check=False)
     if done.returncode not in (0, 1):
         raise RuntimeError(done.stderr)
     summary: dict[str, Any] = json.loads(done.stdout)

@@ -90,6 +90,19 @@ def test_container_is_as_safe(tmp_path: Path) -> None:
     assert failures_in(tmp_path) == {}
 
 
+# One of each kind that a cold start could let through; `make test-slow` takes them all.
+COLD = ("disk-fill", "fork-bomb", "gc-search", "inherited-fds", "network", "read-hidden-tests")
+
+
+@pytest.mark.parametrize(
+    "names", [COLD, pytest.param((), marks=pytest.mark.slow)], ids=["few", "all"]
+)
+def test_cold_workers_are_as_safe(tmp_path: Path, names: tuple[str, ...]) -> None:
+    """Workers started as new processes stop the catalogue as forked ones do."""
+    wrong = run(tmp_path, "--cold", *names)
+    assert {name: found for name, found in wrong.items() if found} == {}
+
+
 def failures_in(folder: Path) -> dict[str, list[str]]:
     """What went wrong, without the attacks that did as they must."""
     result: dict[str, list[str]] = json.loads((folder / "result.json").read_text())

@@ -69,6 +69,10 @@ class NoHandle:
         """Say that it ended by itself."""
         return 0
 
+    def overfull(self) -> bool:
+        """It writes nothing."""
+        return False
+
 
 def frame(header: object, payload: bytes = b"") -> bytes:
     """A well-formed frame around any header."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from grader.examiner.checks import Draw
-from grader.examiner.messages import Setup
+from grader.examiner.messages import Setup, SuiteMilestone
 from grader.examiner.milestone import MilestoneUnderTest
 from grader.examiner.student import Student
 from grader.examiner.transport import InProcess, Sandboxed, Transport
@@ -54,7 +54,7 @@ class Examination:
             wanted: names that the suite needs.
             test: id of the test.
         """
-        milestone = next(m for m in self._setup.milestones if m.suite == suite)
+        milestone = self._milestone_of(suite)
         if milestone.id not in self._under_test:
             self._under_test[milestone.id] = MilestoneUnderTest(
                 self._transport,
@@ -66,6 +66,19 @@ class Examination:
             )
         self.student.turn_to(self._under_test[milestone.id])
         self.draw.turn_to(test)
+
+    def shared_a_worker(self, suite: str) -> bool:
+        """Whether a milestone ran in a worker in which another one's code had run before."""
+        under_test = self._under_test.get(self._milestone_of(suite).id)
+        return under_test is not None and under_test.shared
+
+    def start_over(self, suite: str) -> None:
+        """Forget a milestone, and examine it in a worker of its own."""
+        self._under_test.pop(self._milestone_of(suite).id)
+        self._transport.restart()
+
+    def _milestone_of(self, suite: str) -> SuiteMilestone:
+        return next(m for m in self._setup.milestones if m.suite == suite)
 
     def notes(self) -> dict[str, list[str]]:
         """What the student should know besides, by milestone id."""

@@ -168,6 +168,15 @@ def crashed_error(doing: Doing, status: int | None) -> StudentFaultError:
     )
 
 
+def scratch_error(doing: Doing) -> StudentFaultError:
+    """The code filled its folder with files."""
+    return StudentFaultError(
+        Verdict.CRASHED.value,
+        f"Your code was stopped while {doing.what}: it writes too many or too large files.",
+        doing.given,
+    )
+
+
 def broken_channel_error(doing: Doing) -> StudentFaultError:
     """What came back was no answer: something in the student's code disturbed the channel."""
     return StudentFaultError(

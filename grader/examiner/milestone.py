@@ -7,7 +7,13 @@ from typing import Any, TypeVar
 
 from torch import Tensor
 
-from grader.errors import FrameError, StudentFaultError, WorkerCrashedError, WorkerTimeoutError
+from grader.errors import (
+    FrameError,
+    ScratchFullError,
+    StudentFaultError,
+    WorkerCrashedError,
+    WorkerTimeoutError,
+)
 from grader.examiner.explain import (
     Doing,
     broken_channel_error,
@@ -16,6 +22,7 @@ from grader.examiner.explain import (
     load_error,
     missing_error,
     no_file_error,
+    scratch_error,
     sentence,
     timeout_error,
 )
@@ -41,6 +48,10 @@ class MilestoneUnderTest:
         wanted: names that the suite needs; they tell which candidate is the right one.
         question_seconds: for the message of a time-out.
         other_files: files of the other milestones, whose faults are not this one's.
+
+    Attributes:
+        notes: what the student should know besides.
+        shared: whether other code of the submission had run in the worker before the last load.
     """
 
     def __init__(
@@ -61,6 +72,7 @@ class MilestoneUnderTest:
         self._question_seconds = question_seconds
         self._chosen: str | None = None
         self._definitions_only = False
+        self.shared = False
         self._loaded: Loaded | None = None
         self._generation = -1
         self._kept: dict[str, Any] = {}
@@ -145,6 +157,9 @@ class MilestoneUnderTest:
             if self._timeouts >= MAX_TIMEOUTS:
                 self._refusal = error
             raise error from None
+        except ScratchFullError:
+            self._loaded = None
+            raise scratch_error(doing) from None
         except WorkerCrashedError:
             self._loaded = None
             raise crashed_error(doing, getattr(self.transport, "status", None)) from None
@@ -260,6 +275,7 @@ class MilestoneUnderTest:
             "file": candidate,
             "definitions_only": self._definitions_only,
         }
+        self.shared = not self.transport.fresh
         reply, _ = self._ask_once(question, {}, doing)
         if isinstance(reply, Faulted):
             raise load_error(self._vetted(reply.fault), doing)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -11,6 +12,7 @@ import pytest
 
 from grader.examiner.examination import Examination
 from grader.examiner.messages import Job
+from grader.model import Verdict
 from grader.results import write_atomically
 
 
@@ -18,6 +20,22 @@ def begin_report(config: pytest.Config) -> None:
     """Start the plugin's clock anew in a forked child."""
     _plugin(config)._start_time = time.time()
     config.option.json_report_file = None
+
+
+def all_passed(config: pytest.Config, items: Sequence[pytest.Item]) -> bool:
+    """Tell whether each of some tests has passed, as far as they have run."""
+    tests = _plugin(config)._json_tests
+    return all(_verdict(tests.get(item.nodeid, {})) == Verdict.PASSED.value for item in items)
+
+
+def _verdict(test: Mapping[str, Any]) -> str:
+    return str(test.get("metadata", {}).get("verdict", ""))
+
+
+def forget(config: pytest.Config, items: Sequence[pytest.Item]) -> None:
+    """Take what was found out by some tests out of the report: they run again."""
+    for item in items:
+        _plugin(config)._json_tests.pop(item.nodeid, None)
 
 
 def write_report(session: pytest.Session, job: Job, examination: Examination) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from torch import Tensor
 
-from grader.errors import FrameError, WorkerCrashedError, WorkerTimeoutError
+from grader.errors import FrameError, ScratchFullError, WorkerCrashedError, WorkerTimeoutError
 from grader.sandbox.channel import Spawner, Worker
 from grader.sandbox.policy import WorkerPolicy
 from grader.sandbox.runtime import Runtime
@@ -108,8 +108,9 @@ class Sandboxed:
             return self._worker.ask(question, tensors, self._seconds_left())
         except (FrameError, WorkerCrashedError, WorkerTimeoutError) as error:
             self.status = self._worker.status
-            if isinstance(error, WorkerCrashedError) and self.status == -signal.SIGKILL:
-                self.killed = True
+            by_itself = isinstance(error, WorkerCrashedError)
+            if by_itself and not isinstance(error, ScratchFullError):
+                self.killed = self.killed or self.status == -signal.SIGKILL
             self.restart()
             raise
 

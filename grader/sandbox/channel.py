@@ -13,7 +13,13 @@ from typing import Any, Protocol
 
 from torch import Tensor
 
-from grader.errors import FrameError, WorkerCrashedError, WorkerStartError, WorkerTimeoutError
+from grader.errors import (
+    FrameError,
+    ScratchFullError,
+    WorkerCrashedError,
+    WorkerStartError,
+    WorkerTimeoutError,
+)
 from grader.sandbox.output import KeptOutput
 from grader.sandbox.policy import WorkerPolicy
 from grader.sandbox.tensors import pack, unpack
@@ -21,6 +27,8 @@ from grader.sandbox.vocabulary import Reply, parse_envelope
 from grader.sandbox.wire import PREFIX, decode_header, decode_prefix, encode_frame
 
 START_SECONDS = 60.0
+# How often to look at the files of a worker that takes its time.
+WATCH_SECONDS = 0.2
 CHUNK = 1 << 16
 READABLE = select.POLLIN | select.POLLHUP | select.POLLERR
 
@@ -30,6 +38,9 @@ class Handle(Protocol):
 
     def kill(self) -> int | None:
         """End the worker; return its exit status, negative for a signal, if it is known."""
+
+    def overfull(self) -> bool:
+        """Tell whether the worker has written more files than it may."""
 
 
 class Spawner(Protocol):
@@ -98,7 +109,7 @@ class Worker:
 
         Raises:
             WorkerTimeoutError: if the answer is not there in time; the worker is killed.
-            WorkerCrashedError: if its process ended.
+            WorkerCrashedError: if its process ended, or wrote too many files.
             FrameError: if what came is not an answer to this question; the worker is killed.
         """
         number = self._next_id
@@ -134,6 +145,8 @@ class Worker:
         """Send a frame and receive one, draining the worker's output all the while."""
         if frame and self._has_unread_bytes():
             raise FrameError("the worker answered before it was asked")
+        if frame and self._handle.overfull():
+            raise ScratchFullError("the worker wrote too many files")
         deadline = time.monotonic() + seconds
         unsent = memoryview(frame)
         received = bytearray()
@@ -143,7 +156,9 @@ class Worker:
             left = deadline - time.monotonic()
             if left <= 0:
                 raise WorkerTimeoutError(seconds)
-            event = self._wait(bool(unsent), left)
+            event = self._wait(bool(unsent), min(left, WATCH_SECONDS))
+            if not event and self._handle.overfull():
+                raise ScratchFullError("the worker wrote too many files")
             if event & select.POLLOUT:
                 unsent = unsent[self._send(unsent) :]
             if event & READABLE:

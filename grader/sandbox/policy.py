@@ -68,6 +68,8 @@ class WorkerPolicy:
         memory_mb: address space beyond what the process has when it starts.
         cpu_seconds: processor time after which the kernel ends it.
         file_mb: size of the largest file it may write.
+        scratch_mb: size of all files in its scratch folder together.
+        scratch_files: number of files and folders in its scratch folder.
         processes: processes and threads of its uid, where it has a uid of its own.
         open_files: descriptors it may hold.
         walls: the walls to put up.  All of them, but for tests that prove one by leaving it out
@@ -78,8 +80,10 @@ class WorkerPolicy:
     memory_mb: int
     cpu_seconds: int
     file_mb: int = 16
+    scratch_mb: int = 64
+    scratch_files: int = 2_000
     processes: int = 64
-    open_files: int = 256
+    open_files: int = 128
     walls: tuple[str, ...] = ALL_WALLS
 
     @classmethod

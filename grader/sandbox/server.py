@@ -106,6 +106,7 @@ class SandboxServer:
             worker.serve(channel, output, policy, uid, scratch, self.libraries)
         os.close(channel)
         os.close(output)
+        control.send(json.dumps({"scratch": str(scratch)}).encode())
         sweep = uid is not None and LANDLOCK not in policy.walls
         running = RunningWorker(pid, uid, control, os.pidfd_open(pid), scratch, sweep, claim)
         self.running[pid] = running

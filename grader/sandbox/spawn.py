@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import signal
 import socket
 import subprocess
 import sys
+from pathlib import Path
 
 from grader.errors import WorkerStartError
 from grader.sandbox.channel import START_SECONDS, Worker
 from grader.sandbox.output import KeptOutput
 from grader.sandbox.policy import ENVIRONMENT, UID, WorkerPolicy
+from grader.sandbox.scratch import overfull
 from grader.sandbox.server import kill_everything_of
 from grader.sandbox.uids import UidClaim, claim_uid
 from grader.temporary import TemporaryFolder
+
+MESSAGE_BYTES = 4_096  # of the server's messages about one worker
 
 
 class WarmSpawner:
@@ -34,7 +39,7 @@ class WarmSpawner:
         """Start a worker; see `Spawner`."""
         channel, channel_there = socket.socketpair()
         output, output_there = socket.socketpair()
-        control, control_there = socket.socketpair()
+        control, control_there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         given = [channel_there, output_there, control_there]
         try:
             socket.send_fds(
@@ -48,21 +53,35 @@ class WarmSpawner:
             for end in given:
                 end.close()
         kept = KeptOutput(self._output_bytes)
-        worker = Worker(channel, output, _ControlHandle(control), kept)
+        handle = _ControlHandle(control, policy)
+        worker = Worker(channel, output, handle, kept)
         worker.wait_until_ready()
         return worker
 
 
 class _ControlHandle:
-    def __init__(self, control: socket.socket) -> None:
+    """The server's end of a worker.  Its first message is where the scratch folder lies."""
+
+    def __init__(self, control: socket.socket, policy: WorkerPolicy) -> None:
         self._control = control
+        self._policy = policy
+        control.settimeout(START_SECONDS)
+
+    @functools.cached_property
+    def _scratch(self) -> Path | None:
+        told = self._control.recv(MESSAGE_BYTES)
+        return Path(json.loads(told)["scratch"]) if told else None
+
+    def overfull(self) -> bool:
+        """Look into the scratch folder."""
+        return self._scratch is not None and overfull(self._scratch, self._policy)
 
     def kill(self) -> int | None:
         """Ask the server to end the worker, and wait for how it ended."""
-        self._control.settimeout(START_SECONDS)
         try:
+            _ = self._scratch
             self._control.shutdown(socket.SHUT_WR)
-            answer = self._control.recv(256)
+            answer = self._control.recv(MESSAGE_BYTES)
             return int(json.loads(answer)["status"]) if answer else None
         except (OSError, ValueError):
             return None
@@ -109,18 +128,27 @@ class ColdSpawner:
         channel_there.close()
         output_there.close()
         kept = KeptOutput(self._output_bytes)
-        worker = Worker(channel, output, _ProcessHandle(process, folder, claim), kept)
+        worker = Worker(channel, output, _ProcessHandle(process, folder, claim, policy), kept)
         worker.wait_until_ready()
         return worker
 
 
 class _ProcessHandle:
     def __init__(
-        self, process: subprocess.Popen[bytes], folder: TemporaryFolder, claim: UidClaim | None
+        self,
+        process: subprocess.Popen[bytes],
+        folder: TemporaryFolder,
+        claim: UidClaim | None,
+        policy: WorkerPolicy,
     ) -> None:
         self._process = process
         self._folder = folder
         self._claim = claim
+        self._policy = policy
+
+    def overfull(self) -> bool:
+        """Look into the scratch folder."""
+        return overfull(self._folder.path, self._policy)
 
     def kill(self) -> int | None:
         """Kill the process and all of its uid, and remove its scratch folder."""
