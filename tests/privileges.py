@@ -11,6 +11,7 @@ import sys
 import sysconfig
 from pathlib import Path
 
+from grader.sandbox.landlock import ADD_RULE, CREATE_RULESET, RESTRICT_SELF
 from grader.sandbox.seccomp import (
     ALLOW,
     ARCHITECTURE_OFFSET,
@@ -78,12 +79,18 @@ def run_as_ordinary_user(python: Path, arguments: list[str], folder: Path) -> No
     assert done.returncode == 0, done.stderr
 
 
+def run_without_landlock(command: list[str]) -> subprocess.CompletedProcess[str]:
+    """Run a command on what looks like a kernel without Landlock: its calls answer ENOSYS."""
+    starter = [sys.executable, "-m", "tests.privileges", "no-landlock", *command]
+    return subprocess.run(starter, cwd=ROOT, capture_output=True, text=True)
+
+
 def run_as_in_container(arguments: list[str]) -> None:
     """Run a module of the tests as root with a container's capabilities and system calls."""
     bounding = ",".join(["-all", *(f"+{name}" for name in CONTAINER_CAPABILITIES)])
     setpriv = ["setpriv", f"--bounding-set={bounding}", f"--inh-caps={bounding}"]
     command = [*setpriv, sys.executable, *arguments]
-    starter = [sys.executable, "-m", "tests.privileges", *command]
+    starter = [sys.executable, "-m", "tests.privileges", "container", *command]
     done = subprocess.run(starter, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
@@ -112,9 +119,21 @@ def container_filter(machine: str) -> list[Instruction]:
     return [*program, (RETURN, 0, 0, ALLOW)]
 
 
+def no_landlock_filter(machine: str) -> list[Instruction]:
+    """A filter under which there is no Landlock."""
+    calls = (CREATE_RULESET, ADD_RULE, RESTRICT_SELF)
+    program: list[Instruction] = [(LOAD, 0, 0, NUMBER_OFFSET)]
+    for number in calls:
+        program += [(IF_EQUAL, 0, 1, number), (RETURN, 0, 0, NO_SUCH_CALL)]
+    return [*program, (RETURN, 0, 0, ALLOW)]
+
+
+FILTERS = {"container": container_filter, "no-landlock": no_landlock_filter}
+
+
 def main() -> None:
-    """Put the container's filter in force, then become the given command."""
-    program = container_filter(os.uname().machine)
+    """Put the named filter in force, then become the given command."""
+    program = FILTERS[sys.argv[1]](os.uname().machine)
     packed = b"".join(struct.pack("HBBI", *instruction) for instruction in program)
 
     class Program(ctypes.Structure):
@@ -124,8 +143,8 @@ def main() -> None:
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(argument), 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "seccomp")
-    command = shutil.which(sys.argv[1]) or sys.argv[1]
-    os.execv(command, sys.argv[1:])
+    command = shutil.which(sys.argv[2]) or sys.argv[2]
+    os.execv(command, sys.argv[2:])
 
 
 if __name__ == "__main__":

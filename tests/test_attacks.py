@@ -13,10 +13,16 @@ from pathlib import Path
 
 import pytest
 
-from grader.sandbox.policy import ALL_WALLS, FIRST_UID, SHARED_FOLDERS, UID_COUNT
+from grader.sandbox.policy import ALL_WALLS, FIRST_UID, LANDLOCK, SHARED_FOLDERS, UID_COUNT
 from tests.attack_run import attack_names, load_attack
 from tests.corpus_run import ROOT
-from tests.privileges import ordinary_python, run_as_in_container, run_as_ordinary_user
+from tests.privileges import (
+    ORDINARY_UID,
+    ordinary_python,
+    run_as_in_container,
+    run_as_ordinary_user,
+    run_without_landlock,
+)
 
 NAMES = attack_names()
 BREACHES = [
@@ -88,6 +94,40 @@ def test_container_is_as_safe(tmp_path: Path) -> None:
     """With the capabilities and system calls of a container the whole catalogue is stopped."""
     run_as_in_container(["-m", "tests.attack_run", "--out", str(tmp_path)])
     assert failures_in(tmp_path) == {}
+
+
+@root_only
+def test_root_without_landlock_is_as_safe(tmp_path: Path) -> None:
+    """On a kernel without Landlock, users of their own stop all but what Landlock alone stops."""
+    names = [name for name in NAMES if load_attack(name).walls != (LANDLOCK,)]
+    attack_run = [sys.executable, "-m", "tests.attack_run", "--out", str(tmp_path), *names]
+    done = run_without_landlock(attack_run)
+    assert done.returncode == 0, done.stderr
+    assert failures_in(tmp_path) == {}
+
+
+@root_only
+def test_ordinary_user_without_landlock_is_refused(tmp_path: Path) -> None:
+    """Where nothing keeps files out of reach, the command says so, and the two ways out."""
+    identity = ["setpriv", f"--reuid={ORDINARY_UID}", "--clear-groups"]
+    with tempfile.TemporaryDirectory(prefix="ordinary-") as name:
+        python = ordinary_python(Path(name))
+        if python is None:
+            pytest.skip("no interpreter of this version that every user may run")
+        Path(name).chmod(0o777)
+        command = [
+            *identity,
+            str(python),
+            "-m",
+            "grader",
+            "tests/sample_class",
+            "--out",
+            f"{name}/r",
+        ]
+        done = run_without_landlock(command)
+    assert done.returncode == 2
+    assert "--trust-submissions" in done.stderr
+    assert "container" in done.stderr
 
 
 # One of each kind that a cold start could let through; `make test-slow` takes them all.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -9,10 +10,12 @@ from pathlib import Path
 from grader.examiner.checks import Draw
 from grader.examiner.messages import Setup, SuiteMilestone
 from grader.examiner.milestone import MilestoneUnderTest
+from grader.examiner.source import read_outlines
 from grader.examiner.student import Student
 from grader.examiner.transport import InProcess, Sandboxed, Transport
 from grader.sandbox.channel import Spawner
 from grader.sandbox.policy import WorkerPolicy
+from grader.sandbox.vocabulary import Outline
 from grader.text import printable
 
 # Time-outs come from outside the worker; its own limit on processor time is a second line.
@@ -42,6 +45,7 @@ class Examination:
         self._candidates = candidates
         self._deadline = time.monotonic() + setup.submission_seconds
         self._under_test: dict[str, MilestoneUnderTest] = {}
+        self._outlines: dict[str, Outline] | None = None
         self._transport = self._make_transport()
         self.student = Student()
         self.draw = Draw("")
@@ -55,6 +59,9 @@ class Examination:
             test: id of the test.
         """
         milestone = self._milestone_of(suite)
+        if self._outlines is None:
+            files = itertools.chain.from_iterable(self._candidates.values())
+            self._outlines = read_outlines(self._transport, files)
         if milestone.id not in self._under_test:
             self._under_test[milestone.id] = MilestoneUnderTest(
                 self._transport,
@@ -62,6 +69,7 @@ class Examination:
                 self._candidates.get(milestone.id, ()),
                 wanted,
                 self._setup.question_seconds,
+                self._outlines,
                 [other.file for other in self._setup.milestones if other is not milestone],
             )
         self.student.turn_to(self._under_test[milestone.id])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from torch import Tensor
@@ -28,7 +29,7 @@ from grader.examiner.explain import (
 )
 from grader.examiner.transport import Question, Transport
 from grader.model import Verdict
-from grader.sandbox.vocabulary import Fault, Faulted, Loaded, Reply, Several
+from grader.sandbox.vocabulary import Fault, Faulted, Loaded, Outline, Reply, Several
 
 # After so many time-outs in one milestone the rest of it is not asked any more, so that a loop
 # without end in one file leaves time for the others.
@@ -47,6 +48,7 @@ class MilestoneUnderTest:
         candidates: files of the submission to try, best first.
         wanted: names that the suite needs; they tell which candidate is the right one.
         question_seconds: for the message of a time-out.
+        outlines: what the sources say, by candidate.
         other_files: files of the other milestones, whose faults are not this one's.
 
     Attributes:
@@ -61,6 +63,7 @@ class MilestoneUnderTest:
         candidates: Sequence[str],
         wanted: Sequence[str],
         question_seconds: float,
+        outlines: Mapping[str, Outline] = MappingProxyType({}),
         other_files: Sequence[str] = (),
     ) -> None:
         self.transport = transport
@@ -68,6 +71,7 @@ class MilestoneUnderTest:
         self.notes: list[str] = []
         self._candidates = candidates
         self._wanted = wanted
+        self._outlines = outlines
         self._other_files = other_files
         self._question_seconds = question_seconds
         self._chosen: str | None = None
@@ -222,6 +226,12 @@ class MilestoneUnderTest:
         if any(self._is_own(other) for other in self._candidates):
             return f"{self.file} does not define {wanted}; {candidate} was graded in its place."
         return f"There is no {self.file}; {candidate} was graded in its place."
+
+    @property
+    def outline(self) -> Outline | None:
+        """What the source of the file says that serves the milestone, or would serve it."""
+        own = next((c for c in self._candidates if self._is_own(c)), None)
+        return self._outlines.get(self._chosen or own or "")
 
     @property
     def own_file(self) -> bool:

@@ -12,7 +12,8 @@ from grader.examiner.answers import Answer, by_position, carried, fail
 from grader.examiner.explain import Doing, broken_channel_error
 from grader.examiner.milestone import MilestoneUnderTest
 from grader.examiner.module import Module
-from grader.sandbox.vocabulary import Built, Called, Constant
+from grader.examiner.source import reached_from
+from grader.sandbox.vocabulary import Built, Called, Constant, FunctionOutline
 
 Created = TypeVar("Created")
 
@@ -25,6 +26,19 @@ class Student:
     def turn_to(self, under_test: MilestoneUnderTest) -> None:
         """Speak for another milestone from now on."""
         self._under_test = under_test
+
+    def source_of(self, name: str) -> list[FunctionOutline]:
+        """What the source says of a function or class and of all of the file that it calls."""
+        outline = self._under_test.outline
+        return reached_from(outline, name) if outline else []
+
+    def defines(self, name: str) -> bool:
+        """Whether the source defines a class or function of that name itself."""
+        outline = self._under_test.outline
+        if outline is None:
+            return False
+        names = {known.name for known in outline.classes}
+        return name in names | {known.name for known in outline.functions}
 
     def once(self, key: str, create: Callable[[], Created]) -> Created:
         """What `create` returns, made anew only after the student's code has lost its state.

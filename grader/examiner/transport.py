@@ -15,6 +15,9 @@ from grader.sandbox.policy import WorkerPolicy
 from grader.sandbox.runtime import Runtime
 from grader.sandbox.vocabulary import Reply, parse_envelope
 
+# The question that is answered without running a line of the student's code.
+OUTLINE = "outline"
+
 Question = dict[str, Any]
 Answer = tuple[Reply, dict[str, Tensor]]
 
@@ -57,13 +60,14 @@ class InProcess:
     def ask(self, question: Question, tensors: dict[str, Tensor]) -> Answer:
         """Answer here and now."""
         self._next_id += 1
-        self.fresh = False
+        self.fresh = self.fresh and question["question"] == OUTLINE
         header, carried = self._runtime.answer({**question, "id": self._next_id}, tensors)
         return parse_envelope(header).body, carried
 
     def restart(self) -> None:
         """Start with a fresh runtime."""
         self._runtime = Runtime(self._folder)
+        self.fresh = True
         self.generation += 1
 
     def end(self) -> None:
@@ -80,6 +84,7 @@ class Sandboxed:
 
     Attributes:
         status: exit status of the last worker that did not answer.
+        fresh: whether no code of the student's has run in the worker.
         killed: whether somebody else than this examiner has killed a worker.
     """
 
@@ -92,18 +97,15 @@ class Sandboxed:
         self._worker: Worker | None = None
         self.status: int | None = None
         self.killed = False
+        self.fresh = True
         self.generation = 0
         self.output: list[str] = []
-
-    @property
-    def fresh(self) -> bool:
-        """Whether the next question starts a worker."""
-        return self._worker is None
 
     def ask(self, question: Question, tensors: dict[str, Tensor]) -> Answer:
         """Ask the worker; see `Worker.ask` for the errors."""
         if self._worker is None:
             self._worker = self._spawner.spawn(self._policy)
+        self.fresh = self.fresh and question["question"] == OUTLINE
         try:
             return self._worker.ask(question, tensors, self._seconds_left())
         except (FrameError, WorkerCrashedError, WorkerTimeoutError) as error:
@@ -120,6 +122,7 @@ class Sandboxed:
             self._worker.end()
             self.output.append(self._worker.printed)
             self._worker = None
+            self.fresh = True
             self.generation += 1
 
     def end(self) -> None:

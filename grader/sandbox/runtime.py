@@ -20,6 +20,7 @@ from grader.sandbox.arguments import bind
 from grader.sandbox.faults import fault_of
 from grader.sandbox.loader import load_file
 from grader.sandbox.observation import Observer, OperatorRecorder
+from grader.sandbox.outline import outline_of
 from grader.sandbox.values import Outgoing, is_literal, kind_of
 from grader.sandbox.vocabulary import Fault
 
@@ -49,6 +50,7 @@ class Runtime:
         self.assigned: dict[str, dict[str, list[object]]] = {}
         self.built: dict[int, nn.Module] = {}
         self.questions: dict[str, Callable[[Question, Tensors, Outgoing], Body]] = {
+            "outline": self._outline,
             "load": self._load,
             "constant": self._constant,
             "call": self._call,
@@ -86,6 +88,10 @@ class Runtime:
             return _faulted(Fault(kind="RefusedTensor", message=str(error)))
         except BaseException as error:
             return _faulted(fault_of(error, self.folder))
+
+    def _outline(self, question: Question, tensors: Tensors, outgoing: Outgoing) -> Body:
+        files = {name: outline_of(self.folder / name) for name in question["files"]}
+        return {"reply": "outlined", "files": files}
 
     def _load(self, question: Question, tensors: Tensors, outgoing: Outgoing) -> Body:
         path = self.folder / question["file"]

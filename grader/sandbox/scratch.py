@@ -1,4 +1,4 @@
-"""The quota on a worker's scratch folder, kept from outside: the kernel bounds single files only."""
+"""The quota on a worker's scratch folder; the kernel bounds single files only."""
 
 from __future__ import annotations
 
@@ -17,9 +17,8 @@ def overfull(scratch: Path, policy: WorkerPolicy) -> bool:
 
     Looking ends as soon as that is known, so a folder full of files takes no longer.
     """
-    files = space = 0
-    for entry in _entries(str(scratch)):
-        files += 1
+    space = 0
+    for files, entry in enumerate(_entries(str(scratch)), 1):
         with suppress(OSError):
             space += entry.stat(follow_symlinks=False).st_blocks * BLOCK
         if files > policy.scratch_files or space > policy.scratch_mb * MEGABYTE:

@@ -86,6 +86,62 @@ class Loaded(_Reply):
     skipped: Annotated[tuple[Fault, ...], Field(max_length=10, strict=False)]
 
 
+Listed = Annotated[tuple[Word, ...], Field(max_length=500, strict=False)]
+
+
+class FunctionOutline(_Reply):
+    """What the source of a function says.
+
+    Attributes:
+        name: with its class before a dot.
+        calls: names called in it, with their dots, from where they were imported.
+        attributes: names of attributes used.
+        gives: what its return statements carry: a `value`, `none`, or there is `nothing` returned.
+        changes: names written into, as `x -= y` does.
+        keeps: attributes of `self` that it sets, with the call or the kind of value.
+        fixed: names of calls that are given whole numbers as they are.
+    """
+
+    name: Word
+    line: Line
+    parameters: Listed
+    calls: Listed
+    attributes: Listed
+    gives: Literal["value", "none", "nothing"]
+    changes: Listed
+    keeps: Annotated[dict[Word, Word], Field(max_length=500)]
+    fixed: Listed
+
+
+class ClassOutline(_Reply):
+    """Name and base classes of a class."""
+
+    name: Word
+    line: Line
+    bases: Listed
+
+
+class Outline(_Reply):
+    """What a source file says, without running it.
+
+    Attributes:
+        calls: names called at the top level.
+        unreadable: why Python cannot read the file; empty otherwise.
+    """
+
+    functions: Annotated[tuple[FunctionOutline, ...], Field(max_length=500, strict=False)]
+    classes: Annotated[tuple[ClassOutline, ...], Field(max_length=500, strict=False)]
+    calls: Listed
+    unreadable: Word
+
+
+class Outlined(_Reply):
+    """Answer to `outline`: what each file says."""
+
+    reply: Literal["outlined"]
+    files: Annotated[dict[Word, Outline], Field(max_length=300)]
+
+
 class Constant(_Reply):
     """Answer to `constant`: a literal, or what stands there instead.
 
@@ -185,7 +241,7 @@ class Faulted(_Reply):
 
 
 Single = Annotated[
-    Union[Loaded, Constant, Called, Built, Parameters, Written, Ran, Faulted],  # noqa: UP007
+    Union[Loaded, Outlined, Constant, Called, Built, Parameters, Written, Ran, Faulted],  # noqa: UP007
     Field(discriminator="reply"),
 ]
 
@@ -199,7 +255,7 @@ class Several(_Reply):
 
 Reply = Annotated[
     Union[  # noqa: UP007
-        Loaded, Constant, Called, Built, Parameters, Written, Ran, Faulted, Several
+        Loaded, Outlined, Constant, Called, Built, Parameters, Written, Ran, Faulted, Several
     ],
     Field(discriminator="reply"),
 ]

@@ -1,0 +1,214 @@
+"""What a source file says, read from its syntax tree without running a line of it.
+
+The tree is read in a worker in which no student code has run yet, behind all walls: parsing a
+hostile file can use up memory or the stack.  What comes back are names and flags only.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from grader.sandbox.loader import read_source
+
+MAX_ITEMS = 500
+# Lines that are no Python, by what they come from.
+FOREIGN_LINES = {
+    "merge-marker": re.compile(r"^(<{7}|={7}|>{7})(\s|$)"),
+    "notebook-line": re.compile(r"^\s*[!%]\s*\w"),
+    "prompt-line": re.compile(r"^\s*(>>>|In \[\d*\]:)"),
+}
+
+Facts = dict[str, Any]
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def outline_of(path: Path) -> Facts:
+    """The outline of one file, in the form of `vocabulary.Outline`."""
+    try:
+        source = read_source(path)
+    except SyntaxError:
+        return _unreadable("encoding")
+    try:
+        tree = ast.parse(source)
+    except TabError:
+        return _unreadable("tabs")
+    except SyntaxError as error:
+        return _unreadable(_foreign_line(source) or type(error).__name__)
+    except (MemoryError, RecursionError, ValueError):
+        return _unreadable("nesting")
+    return _facts(tree)
+
+
+def _unreadable(reason: str) -> Facts:
+    return {"functions": [], "classes": [], "calls": [], "unreadable": reason}
+
+
+def _foreign_line(source: str) -> str:
+    for line in source.splitlines():
+        for what, pattern in FOREIGN_LINES.items():
+            if pattern.match(line):
+                return what
+    return ""
+
+
+def _facts(tree: ast.Module) -> Facts:
+    origins = dict(_imported(tree))
+    functions = [_function(name, node, origins) for name, node in _functions(tree)]
+    classes = [
+        {"name": node.name, "line": node.lineno, "bases": _names(node.bases, origins)}
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+    ]
+    top = [node for node in tree.body if not isinstance(node, (Function, ast.ClassDef))]
+    calls = [name for statement in top for name in _calls(statement, origins)]
+    return {
+        "functions": functions[:MAX_ITEMS],
+        "classes": classes[:MAX_ITEMS],
+        "calls": _first(calls),
+        "unreadable": "",
+    }
+
+
+def _imported(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """Names bound by imports, with what they stand for."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                if alias.asname:
+                    yield alias.asname, alias.name
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            for alias in node.names:
+                yield alias.asname or alias.name, f"{node.module}.{alias.name}"
+
+
+def _functions(tree: ast.Module) -> Iterator[tuple[str, Function]]:
+    """Functions of the file and methods of its classes; those inside others belong to them."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef):
+            for inner in node.body:
+                if isinstance(inner, Function):
+                    yield f"{node.name}.{inner.name}", inner
+    for statement in tree.body:
+        if isinstance(statement, Function):
+            yield statement.name, statement
+
+
+def _function(name: str, node: Function, origins: dict[str, str]) -> Facts:
+    arguments = node.args
+    parameters = [a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+    attributes = [n.attr for n in ast.walk(node) if isinstance(n, ast.Attribute)]
+    return {
+        "name": name[:300],
+        "line": node.lineno,
+        "parameters": _first(parameters),
+        "calls": _first(list(_calls(node, origins))),
+        "attributes": _first(attributes),
+        "gives": _gives(node),
+        "changes": _first(list(_changed(node))),
+        "keeps": dict(list(_kept(node, origins))[:MAX_ITEMS]),
+        "fixed": _first(list(_fixed(node, origins))),
+    }
+
+
+def _own_nodes(node: Function) -> Iterator[ast.AST]:
+    """Nodes of a function without those of functions inside it."""
+    waiting: list[ast.AST] = list(node.body)
+    while waiting:
+        found = waiting.pop()
+        yield found
+        if not isinstance(found, (Function, ast.Lambda, ast.ClassDef)):
+            waiting += ast.iter_child_nodes(found)
+
+
+def _gives(node: Function) -> str:
+    """`value` if some return statement carries one, `none` if all are bare, else `nothing`."""
+    returns = [found for found in _own_nodes(node) if isinstance(found, ast.Return)]
+    if any(isinstance(found, (ast.Yield, ast.YieldFrom)) for found in _own_nodes(node)):
+        return "value"
+    if any(found.value is not None for found in returns):
+        return "value"
+    return "none" if returns else "nothing"
+
+
+def _changed(node: Function) -> Iterator[str]:
+    """Names of tensors that are written into: `x -= y`, `x[0] = y`, `x.sub_(y)`."""
+    for found in _own_nodes(node):
+        if isinstance(found, ast.AugAssign):
+            yield _root(found.target)
+        elif isinstance(found, ast.Assign):
+            yield from (_root(t) for t in found.targets if isinstance(t, ast.Subscript))
+        elif isinstance(found, ast.Call) and isinstance(found.func, ast.Attribute):
+            name = found.func.attr
+            if name.endswith("_") and not name.endswith("__"):
+                yield _root(found.func.value)
+
+
+def _root(node: ast.AST) -> str:
+    while isinstance(node, (ast.Attribute, ast.Subscript)):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _kept(node: Function, origins: dict[str, str]) -> Iterator[tuple[str, str]]:
+    """Attributes of `self` that are set, with the call or the kind of value they are set to."""
+    for found in _own_nodes(node):
+        if not isinstance(found, (ast.Assign, ast.AnnAssign)) or found.value is None:
+            continue
+        targets = found.targets if isinstance(found, ast.Assign) else [found.target]
+        for target in targets:
+            if isinstance(target, ast.Attribute) and _root(target) == "self":
+                yield target.attr[:300], _kind(found.value, origins)[:300]
+
+
+def _kind(value: ast.expr, origins: dict[str, str]) -> str:
+    if isinstance(value, (ast.List, ast.ListComp, ast.Tuple)):
+        inside = list(_calls(value, origins))
+        return f"list of {inside[0]}" if inside else "list"
+    if isinstance(value, ast.Call):
+        return _dotted(value.func, origins) or "call"
+    return type(value).__name__
+
+
+def _fixed(node: Function, origins: dict[str, str]) -> Iterator[str]:
+    """Calls that are given whole numbers above 1 as they are."""
+    for found in _own_nodes(node):
+        if isinstance(found, ast.Call):
+            values = [a.value for a in found.args if isinstance(a, ast.Constant)]
+            if any(type(value) is int and value > 1 for value in values):
+                yield _dotted(found.func, origins)
+
+
+def _calls(node: ast.AST, origins: dict[str, str]) -> Iterator[str]:
+    for found in ast.walk(node):
+        if isinstance(found, ast.Call):
+            name = _dotted(found.func, origins)
+            if name and not name.endswith("()"):  # what it calls is a result, called before
+                yield name
+
+
+def _names(nodes: list[ast.expr], origins: dict[str, str]) -> list[str]:
+    return _first([_dotted(node, origins) for node in nodes])
+
+
+def _dotted(node: ast.AST, origins: dict[str, str]) -> str:
+    """A name with its dots, from where it was imported: `torch.nn.functional.gelu`."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if isinstance(node, ast.Call):
+        parts.append(f"{_dotted(node.func, origins)}()")
+    elif isinstance(node, ast.Name):
+        parts.append(origins.get(node.id, node.id))
+    else:
+        parts.append("")
+    return ".".join(reversed(parts))[:300]
+
+
+def _first(names: list[str]) -> list[str]:
+    """Different names, in their order, as many as may cross the boundary."""
+    return [name[:300] for name in dict.fromkeys(names) if name][:MAX_ITEMS]
