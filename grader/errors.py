@@ -139,10 +139,16 @@ class StudentFaultError(Exception):
         verdict: value of the `Verdict` that the test gets.
         message: what the student reads.
         details: what the student reads besides where the rubric shows details.
+        kind: class of the exception behind it, or another word for the cause; for the diagnosis.
+        text: the exception's own words; for the diagnosis.
     """
 
-    def __init__(self, verdict: str, message: str, details: str = "") -> None:
+    def __init__(
+        self, verdict: str, message: str, details: str = "", *, kind: str = "", text: str = ""
+    ) -> None:
         super().__init__(message)
         self.verdict = verdict
         self.message = message
         self.details = details
+        self.kind = kind
+        self.text = text

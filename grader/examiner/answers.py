@@ -62,6 +62,16 @@ class Answer:
         """
         return only_tensor(self.output, self.tensors, self.subject)
 
+    @property
+    def gives_nothing(self) -> bool:
+        """Whether the output is None."""
+        return isinstance(self.output, ForeignValue) and self.output.what == "NoneType"
+
+    @property
+    def gives_several(self) -> bool:
+        """Whether the output is a tuple or a list."""
+        return isinstance(self.output, SequenceValue)
+
     def calls(self, child: str) -> list[tuple[Tensor, Tensor]]:
         """First input and output of each call of a watched child, as far as they are tensors."""
         found = []

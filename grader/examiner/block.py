@@ -19,7 +19,8 @@ from grader.examiner.answers import Answer, fail
 from grader.examiner.checks import Draw, close, expect_like
 from grader.examiner.module import Module
 from grader.lesson.block_readings import MAX_READINGS, block_roles
-from grader.lesson.mathematics import Norm, attention, encoder_block, feed_forward, layer_norm
+from grader.lesson.encoder import encoder_block
+from grader.lesson.mathematics import GELUS, Norm, attention, feed_forward, layer_norm
 from grader.lesson.roles import BlockRoles, FeedForwardRoles, NormRoles
 
 # What a check of the wiring answers when the parts cannot be looked at.
@@ -250,8 +251,8 @@ class BlockUnderTest:
         """
         flow = self._flow(x, self._ffn_part, same_shape=False)
         if flow is not None and any(
-            close(flow.returned, feed_forward(flow.received, roles.read(self.sent), exact))
-            for roles, exact in itertools.product(self._ffns, (True, False))
+            close(flow.returned, feed_forward(flow.received, roles.read(self.sent), choices))
+            for roles, choices in itertools.product(self._ffns, GELUS)
         ):
             return
         if not self.matches_formula(x):

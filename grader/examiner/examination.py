@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import itertools
 import time
+import traceback
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from grader.examiner.checks import Draw
+from grader.examiner.diagnosis.finding import Budget
 from grader.examiner.messages import Setup, SuiteMilestone
 from grader.examiner.milestone import MilestoneUnderTest
 from grader.examiner.source import read_outlines
@@ -20,10 +22,14 @@ from grader.text import printable
 
 # Time-outs come from outside the worker; its own limit on processor time is a second line.
 CPU_SLACK_SECONDS = 5
+MAX_FAULT = 2_000  # characters of a traceback of the diagnosis
 
 
 class Examination:
     """One submission under examination.
+
+    Attributes:
+        findings: the diagnosis of each milestone that did not pass, as plain data.
 
     Args:
         setup: the assignment.
@@ -49,6 +55,8 @@ class Examination:
         self._transport = self._make_transport()
         self.student = Student()
         self.draw = Draw("")
+        self.findings: dict[str, dict[str, object]] = {}
+        self._budget = Budget()
 
     def turn_to(self, suite: str, wanted: Sequence[str], test: str) -> None:
         """Make `student` and `draw` those of one test.
@@ -88,6 +96,25 @@ class Examination:
     def _milestone_of(self, suite: str) -> SuiteMilestone:
         return next(m for m in self._setup.milestones if m.suite == suite)
 
+    def diagnose(self, suite: str, module: object) -> None:
+        """Have a suite name what is wrong, if it can; a fault of the diagnosis costs nobody points.
+
+        Args:
+            suite: its file name.
+            module: the suite, which may have a function `DIAGNOSE`.
+        """
+        diagnose = getattr(module, "DIAGNOSE", None)
+        if diagnose is None:
+            return
+        self._budget.start()
+        try:
+            finding = diagnose(self.student, self._budget).as_json()
+        except Exception as error:
+            finding = {"fault": "".join(traceback.format_exception(error))[-MAX_FAULT:]}
+        finally:
+            self._budget.stop()
+        self.findings[self._milestone_of(suite).id] = finding
+
     def notes(self) -> dict[str, list[str]]:
         """What the student should know besides, by milestone id."""
         return {
@@ -121,5 +148,6 @@ class Examination:
         return Sandboxed(self._spawner, policy, self._seconds_left)
 
     def _seconds_left(self) -> float:
-        left = self._deadline - time.monotonic()
+        not_the_students = getattr(self._transport, "start_seconds", 0.0)
+        left = self._deadline + not_the_students - time.monotonic()
         return max(0.0, min(self._setup.question_seconds, left))

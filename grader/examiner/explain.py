@@ -12,6 +12,8 @@ from grader.model import Verdict
 from grader.sandbox.vocabulary import Fault
 
 SHOWN_NAMES = 12
+# The cause of a missing name when one like it is there.
+MISSPELLED = "misspelled"
 # How torch's own NotImplementedError of a module without forward begins.
 NO_FORWARD = 'missing the required "forward"'
 
@@ -68,7 +70,13 @@ def fault_error(fault: Fault, doing: Doing) -> StudentFaultError:
         message = f"While {doing.what}, the result cannot be used: it is {word}."
         return StudentFaultError(Verdict.FAILED.value, message, doing.given)
     details = " ".join(filter(None, [doing.given, text_of(fault)]))
-    return StudentFaultError(Verdict.ERROR.value, sentence(fault, doing.what), details)
+    return _error(fault, sentence(fault, doing.what), details)
+
+
+def _error(fault: Fault, message: str, details: str = "") -> StudentFaultError:
+    return StudentFaultError(
+        Verdict.ERROR.value, message, details, kind=fault.kind, text=fault.message
+    )
 
 
 def load_error(fault: Fault, doing: Doing) -> StudentFaultError:
@@ -77,7 +85,7 @@ def load_error(fault: Fault, doing: Doing) -> StudentFaultError:
     The exception's own words are in the message: no hidden input was there to be told.
     """
     message = f"{sentence(fault, doing.what)} Python says: {text_of(fault)}"
-    return StudentFaultError(Verdict.ERROR.value, message)
+    return _error(fault, message)
 
 
 def sentence(fault: Fault, doing: str) -> str:
@@ -119,7 +127,10 @@ def missing_error(
     if skipped:
         first = skipped[0]
         message += f" Before that, line {first.line} stopped with {exception_word(first.kind)}."
-    return StudentFaultError(Verdict.MISSING.value, message, text_of(skipped[0]) if skipped else "")
+    details = text_of(skipped[0]) if skipped else ""
+    kind = MISSPELLED if near else skipped[0].kind if skipped else ""
+    text = skipped[0].message if skipped else ""
+    return StudentFaultError(Verdict.MISSING.value, message, details, kind=kind, text=text)
 
 
 def _alike(name: str, wanted: str) -> bool:

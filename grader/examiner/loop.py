@@ -30,8 +30,10 @@ CHILD_FAILED = 71
 CHILD_DISTURBED = 72
 MAX_TRIES = 2
 MAX_REASON = 1_500  # characters of pytest's own words
-# The examination keeps to its own deadline; a child past this one is stuck.
+# The examination keeps to its own deadline; a child past this one is stuck.  The starts of
+# workers come on top, and cold ones take seconds each.
 GRACE_SECONDS = 60.0
+GRACE_SECONDS_COLD = 900.0
 
 
 @dataclass(frozen=True)
@@ -134,7 +136,8 @@ class ExaminerLoop:
         if pid == 0:
             self._be_child(session, job, parent)
         descriptor = os.pidfd_open(pid)
-        deadline = time.monotonic() + self.setup.submission_seconds + GRACE_SECONDS
+        grace = GRACE_SECONDS_COLD if self.setup.cold else GRACE_SECONDS
+        deadline = time.monotonic() + self.setup.submission_seconds + grace
         self.children[descriptor] = Child(pid, job, deadline)
         self.selector.register(descriptor, selectors.EVENT_READ)
 
@@ -208,6 +211,8 @@ def examine(
             forget(config, items)
             examination.start_over(suite)
             run_items(config, items)
+        if not all_passed(config, items):
+            examination.diagnose(suite, getattr(items[0].getparent(pytest.Module), "obj", None))
     examination.end()
     if examination.disturbed and not last_try:
         return CHILD_DISTURBED

@@ -53,6 +53,7 @@ def write_report(session: pytest.Session, job: Job, examination: Examination) ->
         "student": job.student,
         "expected": [item.nodeid for item in session.items],
         "notes": examination.notes(),
+        "findings": examination.findings,
         "facts": job.facts,
     }
     write_atomically(Path(job.report), json.dumps(report, allow_nan=False) + "\n")

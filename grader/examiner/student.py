@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from torch import Tensor
@@ -13,7 +14,7 @@ from grader.examiner.explain import Doing, broken_channel_error
 from grader.examiner.milestone import MilestoneUnderTest
 from grader.examiner.module import Module
 from grader.examiner.source import reached_from
-from grader.sandbox.vocabulary import Built, Called, Constant, FunctionOutline
+from grader.sandbox.vocabulary import Built, Called, Constant, FunctionOutline, Outline
 
 Created = TypeVar("Created")
 
@@ -26,6 +27,11 @@ class Student:
     def turn_to(self, under_test: MilestoneUnderTest) -> None:
         """Speak for another milestone from now on."""
         self._under_test = under_test
+
+    @property
+    def outline(self) -> Outline | None:
+        """What the source of the milestone's file says."""
+        return self._under_test.outline
 
     def source_of(self, name: str) -> list[FunctionOutline]:
         """What the source says of a function or class and of all of the file that it calls."""
@@ -85,7 +91,7 @@ class Student:
         *,
         upstream: Tensor | None = None,
         operators: bool = False,
-        **arguments: float,
+        arguments: Mapping[str, float] = MappingProxyType({}),
     ) -> Answer:
         """Call a function with one tensor.
 
@@ -94,7 +100,7 @@ class Student:
             x: first argument.
             upstream: gradient of the loss with respect to the result.
             operators: record the names of torch functions.
-            arguments: further arguments, by the stub's names.
+            arguments: further arguments, in the order and with the names of the stub.
         """
         question = _call_question(function, 0, arguments, upstream is not None, operators)
         tensors = {"x0": x} if upstream is None else {"x0": x, "upstream": upstream}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
@@ -85,6 +86,7 @@ class Sandboxed:
     Attributes:
         status: exit status of the last worker that did not answer.
         fresh: whether no code of the student's has run in the worker.
+        start_seconds: how long the starts of workers took, which is not the student's time.
         killed: whether somebody else than this examiner has killed a worker.
     """
 
@@ -98,23 +100,29 @@ class Sandboxed:
         self.status: int | None = None
         self.killed = False
         self.fresh = True
+        self.start_seconds = 0.0
         self.generation = 0
         self.output: list[str] = []
 
     def ask(self, question: Question, tensors: dict[str, Tensor]) -> Answer:
         """Ask the worker; see `Worker.ask` for the errors."""
-        if self._worker is None:
-            self._worker = self._spawner.spawn(self._policy)
+        worker = self._worker or self._start()
         self.fresh = self.fresh and question["question"] == OUTLINE
         try:
-            return self._worker.ask(question, tensors, self._seconds_left())
+            return worker.ask(question, tensors, self._seconds_left())
         except (FrameError, WorkerCrashedError, WorkerTimeoutError) as error:
-            self.status = self._worker.status
+            self.status = worker.status
             by_itself = isinstance(error, WorkerCrashedError)
             if by_itself and not isinstance(error, ScratchFullError):
                 self.killed = self.killed or self.status == -signal.SIGKILL
             self.restart()
             raise
+
+    def _start(self) -> Worker:
+        begun = time.monotonic()
+        worker = self._worker = self._spawner.spawn(self._policy)
+        self.start_seconds += time.monotonic() - begun
+        return worker
 
     def restart(self) -> None:
         """Kill the worker; the next question starts another."""

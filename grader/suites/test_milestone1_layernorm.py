@@ -13,11 +13,13 @@ from grader.examiner.checks import (
     expect_repeated,
     input_gradient,
 )
+from grader.examiner.diagnosis.layernorm import diagnose
 from grader.examiner.student import Student
 from grader.lesson.mathematics import normalise
 
 FUNCTION = "layernorm_scratch"
 LOOKED_FOR = (FUNCTION,)
+DIAGNOSE = diagnose
 RESULT = f"The result of {FUNCTION}"
 
 # PyTorch's own names for a normalisation, as functions and as nodes of the gradient graph.
@@ -119,7 +121,7 @@ def test_sound_tiny_variance(student: Student, draw: Draw) -> None:
 def test_sound_other_eps(student: Student, draw: Draw) -> None:
     """The argument eps is used, also when it is large."""
     x = draw.normal(4, 8)
-    actual = student.call(FUNCTION, x, eps=0.5).tensor
+    actual = student.call(FUNCTION, x, arguments={"eps": 0.5}).tensor
     expect_like(actual, x, RESULT)
     if not close(actual, normalise(x, eps=0.5)):
         cause = "Check that the argument eps is used, and where it is added."

@@ -6,13 +6,15 @@ from torch import Tensor
 
 from grader.examiner.answers import Answer, fail
 from grader.examiner.checks import Draw, close, expect_like, expect_repeated, expect_shape
+from grader.examiner.diagnosis.ffn import diagnose
 from grader.examiner.module import Module, Run
 from grader.examiner.student import Student
 from grader.lesson.ffn_readings import feed_forward_readings
-from grader.lesson.mathematics import FeedForward, feed_forward, ffn_parameter_count
+from grader.lesson.mathematics import GELUS, FeedForward, feed_forward, ffn_parameter_count
 
 CLASS = "FFN"
 LOOKED_FOR = (CLASS,)
+DIAGNOSE = diagnose
 OUTPUT = "The output of FFN"
 SHAPES = {"2d": (5, 4), "3d": (2, 5, 4), "4d": (2, 3, 5, 4)}
 
@@ -72,7 +74,7 @@ def expect_values(student: Student, x: Tensor, d: int = 4, f: int = 16) -> None:
         module.write(sent)
         output = module.run(x).tensor
         expect_like(output, x, OUTPUT)
-        if any(close(output, feed_forward(x, weights, exact)) for exact in (True, False)):
+        if any(close(output, feed_forward(x, weights, choices)) for choices in GELUS):
             return
     raise fail("The output differs from W2 GELU(W1 x + b1) + b2. See slides 24 and 29.")
 
@@ -134,7 +136,7 @@ def test_exact_gelu(student: Student, draw: Draw) -> None:
         expect_like(output, x, OUTPUT)
         if close(output, feed_forward(x, weights)):
             return
-        approximate = approximate or close(output, feed_forward(x, weights, exact=False))
+        approximate = approximate or close(output, feed_forward(x, weights, GELUS[1]))
     if approximate:
         raise fail(
             "Your GELU is the tanh approximation. The lesson uses the exact one, x Phi(x): the "

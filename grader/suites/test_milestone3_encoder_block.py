@@ -11,12 +11,14 @@ from torch import Tensor
 from grader.examiner.answers import Answer, fail
 from grader.examiner.block import BlockUnderTest
 from grader.examiner.checks import Draw, close, expect_like, expect_repeated, expect_shape
+from grader.examiner.diagnosis.encoder import diagnose
 from grader.examiner.module import Module, Run
 from grader.examiner.student import Student
 from grader.lesson.mathematics import block_parameter_count
 
 CLASS = "EncoderBlock"
 LOOKED_FOR = (CLASS,)
+DIAGNOSE = diagnose
 OUTPUT = "The output of EncoderBlock"
 
 

@@ -1,0 +1,86 @@
+"""Milestone 2: which feed-forward network the student's module computes."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from grader.examiner.checks import Draw
+from grader.examiner.diagnosis import signs
+from grader.examiner.diagnosis.finding import Budget, EndedError, Finding
+from grader.examiner.diagnosis.modules import ModuleDiagnosis, Shapes, drawn, sizes_fixed
+from grader.examiner.module import Module
+from grader.examiner.student import Student
+from grader.lesson.choices import FeedForwardChoices, changed, changes_of
+from grader.lesson.ffn_readings import feed_forward_readings
+from grader.lesson.mathematics import feed_forward
+from grader.lesson.parameter_names import is_vector, squeezed
+from grader.lesson.search import Explanation
+
+CLASS = "FFN"
+D, F = 4, 16
+OTHER_D, OTHER_F = 5, 7
+CHANGES = changes_of(FeedForwardChoices)
+MAX_READINGS = 6
+
+
+def pool() -> list[Tensor]:
+    """Inputs: the square one lets layers run along the sequence."""
+    draw = Draw("diagnosis of FFN")
+    return [draw.normal(6, D), draw.normal(2, D, D), draw.normal(2, 3, 5, D, std=2.0)]
+
+
+def diagnose(student: Student, budget: Budget) -> Finding:
+    """Name what is wrong with a student's FFN."""
+    diagnosis = ModuleDiagnosis(student, budget, CLASS)
+    explanations: list[Explanation] = []
+    answers: list[Tensor | None] = []
+    try:
+        module = diagnosis.built(d_model=D, d_ff=F)
+        if module is None:
+            return diagnosis.concluded([], [])
+        other = diagnosis.built(d_model=OTHER_D, d_ff=OTHER_F)
+        _look_at_parameters(diagnosis, module, other)
+        explanations, answers = _searched(diagnosis, module)
+        diagnosis.look_at_the_rest(module, pool()[0], drawn(module.shapes, CLASS))
+    except EndedError:
+        pass
+    return diagnosis.concluded(explanations, answers)
+
+
+def _searched(
+    diagnosis: ModuleDiagnosis, module: Module
+) -> tuple[list[Explanation], list[Tensor | None]]:
+    sent = drawn(module.shapes, CLASS)
+    readings = list(feed_forward_readings(module.shapes, D, F))[:MAX_READINGS]
+    weights = [roles.read(sent) for roles in readings]
+    inputs = pool()
+
+    def predict(explanation: Explanation, number: int) -> Tensor:
+        choices = changed(FeedForwardChoices(), explanation.changes)
+        return feed_forward(inputs[number], weights[explanation.reading], choices)
+
+    changes = [c for c in CHANGES if _possible(c.choice, module.shapes)]
+    return diagnosis.search(changes, len(readings), inputs, module, sent, predict)
+
+
+def _possible(choice: str, shapes: Shapes) -> bool:
+    """A bias that is not there cannot be left unused."""
+    size = {"first_bias": F, "second_bias": D}.get(choice)
+    return size is None or any(is_vector(shape, size) for shape in shapes.values())
+
+
+def _look_at_parameters(diagnosis: ModuleDiagnosis, module: Module, other: Module | None) -> None:
+    """What the shapes of the parameters show."""
+    matrices = [shape for shape in module.shapes.values() if len(squeezed(shape)) == 2]
+    vectors = [shape for shape in module.shapes.values() if len(squeezed(shape)) == 1]
+    if len(matrices) < 2:
+        cause = signs.unregistered_sign(diagnosis.source)
+        diagnosis.note(cause or ("shared-weights" if len(matrices) == 1 else ""))
+    if len(matrices) == 2 and not vectors:
+        diagnosis.note("biases-missing")
+    if sizes_fixed(module, other):
+        diagnosis.note("hard-coded-sizes")
+    elif other is not None:
+        wide = {squeezed(shape) for shape in other.shapes.values()}
+        if wide & {(4 * OTHER_D, OTHER_D), (OTHER_D, 4 * OTHER_D)}:
+            diagnosis.note("hidden-width-ignored")

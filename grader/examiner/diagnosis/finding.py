@@ -1,0 +1,144 @@
+"""What a diagnosis has found, and what it may cost."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from grader.errors import StudentFaultError
+from grader.examiner.checks import TOLERANCES
+from grader.lesson.search import Explanation, glance, names_of
+from grader.model import Verdict
+
+MAX_CPU_SECONDS = 1.5
+MAX_QUESTIONS = 40
+# Of so many explanations that compute the same, a message can tell honestly.
+MAX_ALTERNATIVES = 3
+# Verdicts after which the code is not asked any more: each further question may cost as much.
+FINAL = (Verdict.TIMEOUT.value, Verdict.CRASHED.value)
+
+
+class Budget:
+    """What the diagnosis of one submission may use: processor time of this process, questions."""
+
+    def __init__(self, seconds: float = MAX_CPU_SECONDS, questions: int = MAX_QUESTIONS) -> None:
+        self._seconds = seconds
+        self._questions = questions
+        self._running_since: float | None = None
+
+    def start(self) -> None:
+        """Count from now on."""
+        self._running_since = time.process_time()
+
+    def stop(self) -> None:
+        """Stop counting."""
+        if self._running_since is not None:
+            self._seconds -= time.process_time() - self._running_since
+        self._running_since = None
+
+    def left(self) -> bool:
+        """Tell whether there is something left."""
+        since = self._running_since
+        used = time.process_time() - since if since is not None else 0.0
+        return self._questions > 0 and used < self._seconds
+
+    def question(self) -> None:
+        """Count a question."""
+        self._questions -= 1
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The diagnosis of one milestone.
+
+    Attributes:
+        names: misconceptions that are certain.
+        either: misconceptions of which one is there, while each computes the same.
+        fingerprint: of a wrong result that nothing explains; empty otherwise.
+    """
+
+    names: tuple[str, ...] = ()
+    either: tuple[str, ...] = ()
+    fingerprint: str = ""
+
+    def as_json(self) -> dict[str, object]:
+        """Plain data for the report."""
+        return {
+            "names": list(self.names),
+            "either": list(self.either),
+            "fingerprint": self.fingerprint,
+        }
+
+
+class EndedError(Exception):
+    """The code does not answer any more, so the diagnosis ends."""
+
+
+def asked(ask: Callable[[], Tensor], budget: Budget) -> Tensor | StudentFaultError:
+    """The answer to one question, or why there is none.
+
+    Raises:
+        EndedError: if the code did not come back, or the budget is spent.
+    """
+    if not budget.left():
+        raise EndedError
+    budget.question()
+    try:
+        return ask()
+    except StudentFaultError as error:
+        if error.verdict in FINAL:
+            raise EndedError from None
+        return error
+
+
+def same(actual: Tensor, predicted: Tensor) -> bool:
+    """Tell whether an answer is what an explanation predicts, NaN and infinities included."""
+    if actual.shape != predicted.shape or actual.dtype not in TOLERANCES:
+        return False
+    allowed = TOLERANCES[actual.dtype]
+    return torch.allclose(
+        actual,
+        predicted.to(actual.dtype),
+        rtol=allowed.relative,
+        atol=allowed.absolute,
+        equal_nan=True,
+    )
+
+
+def conclude(
+    explanations: Sequence[Explanation],
+    signs: Sequence[str],
+    answers: Sequence[Tensor | None],
+    wrong: bool,
+) -> Finding:
+    """What may be said.
+
+    Args:
+        explanations: all that are left of the search.
+        signs: misconceptions that source and behaviour show.
+        answers: of the code to the fixed questions, in their order.
+        wrong: whether some answer differs from the lesson's.
+    """
+    sets = names_of(explanations)
+    if len(sets) == 1:
+        return Finding(tuple(dict.fromkeys([*sets[0], *signs])))
+    singles = [names[0] for names in sets if len(names) == 1]
+    if 1 < len(sets) == len(singles) <= MAX_ALTERNATIVES:
+        return Finding(tuple(signs), tuple(singles))
+    if signs or not wrong:
+        return Finding(tuple(signs))
+    return Finding(fingerprint=fingerprint(answers))
+
+
+def fingerprint(answers: Sequence[Tensor | None]) -> str:
+    """Equal for answers that are equal up to rounding; empty if there is no answer at all."""
+    if all(answer is None for answer in answers):
+        return ""
+    seen = [None if a is None else [list(a.shape), *glance(a)] for a in answers]
+    return hashlib.sha256(json.dumps(seen).encode()).hexdigest()[:12]

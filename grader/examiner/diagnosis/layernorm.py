@@ -1,0 +1,133 @@
+"""Milestone 1: which LayerNorm the student's function computes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor
+
+from grader.errors import StudentFaultError
+from grader.examiner.answers import Answer
+from grader.examiner.checks import Draw
+from grader.examiner.diagnosis import signs
+from grader.examiner.diagnosis.finding import (
+    Budget,
+    EndedError,
+    Finding,
+    asked,
+    conclude,
+    same,
+)
+from grader.examiner.student import Student
+from grader.lesson.choices import NormChoices, changed, changes_of
+from grader.lesson.mathematics import normalise
+from grader.lesson.search import Explanation, Search
+
+FUNCTION = "layernorm_scratch"
+DEFAULT_EPS = 1e-5  # given by the stub's signature, not as an argument
+# A function without parameters has no gain and no shift to leave out.
+CHANGES = [c for c in changes_of(NormChoices) if c.choice not in ("gain", "shift")]
+
+
+def pool() -> list[tuple[Tensor, float]]:
+    """Inputs with the eps to give: each shows some choices that others hide."""
+    draw = Draw("diagnosis of LayerNorm")
+    return [
+        (draw.normal(3, 4, 6, mean=0.5, std=1.5), DEFAULT_EPS),
+        (draw.normal(4, 8, std=3e-3), DEFAULT_EPS),
+        (draw.normal(4, 8), 0.5),
+        (draw.normal(5, 5, mean=1.0), DEFAULT_EPS),
+        (draw.normal(2, 3, 4, 5, mean=-0.5), DEFAULT_EPS),
+        (draw.normal(7, mean=2.0), DEFAULT_EPS),
+        (torch.tensor([[3.0, 3.0, 3.0], [0.0, 0.0, 0.0]]), DEFAULT_EPS),
+    ]
+
+
+class LayerNormDiagnosis:
+    """One diagnosis.
+
+    Args:
+        student: the milestone.
+        budget: of the submission.
+    """
+
+    def __init__(self, student: Student, budget: Budget) -> None:
+        self._student = student
+        self._budget = budget
+        self._pool = pool()
+        self._signs: list[str] = []
+
+    def finding(self) -> Finding:
+        """Ask, and conclude."""
+        search = Search(
+            CHANGES, 1, len(self._pool), self._ask, _predict(self._pool), same, self._budget.left
+        )
+        try:
+            explanations = search.explanations()
+            self._look_at_the_rest()
+        except EndedError:
+            explanations = []
+        answers = [search.answers.get(number) for number in range(len(self._pool))]
+        wrong = not any(not e.changes for e in explanations)
+        return conclude(explanations, list(dict.fromkeys(self._signs)), answers, wrong)
+
+    def _ask(self, number: int) -> Tensor | None:
+        x, eps = self._pool[number]
+        given: dict[str, float] = {} if eps == DEFAULT_EPS else {"eps": eps}
+        answer = asked(lambda: self._tensor(self._student.call(FUNCTION, x, arguments=given), x),
+                       self._budget)  # fmt: skip
+        if isinstance(answer, StudentFaultError):
+            self._note(signs.fault_sign(answer, self._student.outline))
+            return None
+        return answer
+
+    def _tensor(self, answer: Answer, x: Tensor) -> Tensor:
+        if answer.gives_nothing:
+            self._note(signs.nothing_sign(self._student.source_of(FUNCTION), FUNCTION))
+        if answer.gives_several:
+            self._note("several-returned")
+        if not same(answer.inputs_after[0], x):
+            self._note("input-changed-in-place")
+        return answer.tensor
+
+    def _look_at_the_rest(self) -> None:
+        """Gradient, dtype, and whether the answer is the same a second time."""
+        x = self._pool[0][0]
+        source = self._student.source_of(FUNCTION)
+
+        def with_gradient() -> Tensor:
+            answer = self._student.call(FUNCTION, x, upstream=torch.ones_like(x))
+            tensor = answer.tensor
+            if 0 not in answer.input_gradients:
+                self._note(signs.cut_sign(source))
+            return tensor
+
+        first = asked(with_gradient, self._budget)
+        again = asked(lambda: self._student.call(FUNCTION, x).tensor, self._budget)
+        if isinstance(first, StudentFaultError):
+            self._note(signs.fault_sign(first, self._student.outline))
+        elif isinstance(again, Tensor) and not same(first, again):
+            self._note(signs.random_sign(source) or "state-between-calls")
+        double = asked(lambda: self._student.call(FUNCTION, x.double()).tensor, self._budget)
+        if isinstance(double, Tensor) and double.dtype != torch.float64:
+            self._note("dtype-changed")
+
+    def _note(self, sign: str) -> None:
+        if sign:
+            self._signs.append(sign)
+
+
+def _predict(
+    questions: Sequence[tuple[Tensor, float]],
+) -> Callable[[Explanation, int], Tensor]:
+    def predict(explanation: Explanation, number: int) -> Tensor:
+        x, eps = questions[number]
+        return normalise(x, eps, changed(NormChoices(), explanation.changes))
+
+    return predict
+
+
+def diagnose(student: Student, budget: Budget) -> Finding:
+    """Name what is wrong with a student's LayerNorm."""
+    return LayerNormDiagnosis(student, budget).finding()
