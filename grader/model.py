@@ -76,14 +76,33 @@ class CriterionScore(Frozen):
     message: str
 
 
+class Misconception(Frozen):
+    """A named mistake.
+
+    Attributes:
+        id: its id; several with `/` between them where each computes the same and one is there.
+    """
+
+    id: str
+    title: str
+    message: str
+
+
 class MilestoneScore(Frozen):
-    """Points of one milestone."""
+    """Points of one milestone.
+
+    Attributes:
+        misconceptions: what is wrong, where that is certain.
+        group: fingerprint of a wrong result that nothing explains: equal for equal mistakes.
+    """
 
     id: str
     title: str
     score: float
     max_score: float
     criteria: tuple[CriterionScore, ...]
+    misconceptions: tuple[Misconception, ...] = ()
+    group: str = ""
     notes: tuple[str, ...] = ()
 
 

@@ -17,9 +17,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pydantic_core import ErrorDetails
 
 from grader.errors import RubricError
-
-Place = tuple[int, int]
-Located = dict[tuple[str | int, ...], Place]
+from grader.located_yaml import Located, Place, dotted, plain, sentence, yaml_problem
+from grader.misconceptions import MisconceptionText, known_texts, own_texts
 
 
 def _decimal(value: object) -> object:
@@ -30,7 +29,9 @@ def _decimal(value: object) -> object:
 
 
 Points = Annotated[Decimal, BeforeValidator(_decimal), Field(ge=0, le=100_000)]
+Share = Annotated[Decimal, BeforeValidator(_decimal), Field(ge=0, le=1)]
 Identifier = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=64)]
+Fingerprint = Annotated[str, Field(pattern=r"^[0-9a-f]{12}$")]
 PositiveInt = Annotated[int, Field(gt=0, le=1_000_000)]
 Text = Annotated[str, Field(min_length=1, max_length=300)]
 Show = Literal["name", "message", "details"]
@@ -57,7 +58,12 @@ class Limits(_Section):
 
 
 class Criterion(_Section):
-    """A line of the rubric: some tests, and the points for passing them."""
+    """A line of the rubric: some tests, and the points for passing them.
+
+    Attributes:
+        misconceptions: which part of the points the criterion keeps where a misconception alone
+            explains what is wrong with the milestone.
+    """
 
     id: Identifier
     title: Text
@@ -65,6 +71,7 @@ class Criterion(_Section):
     tests: Annotated[tuple[Text, ...], Field(min_length=1, strict=False)]
     award: Literal["all", "proportional"] = "all"
     show: Show = "message"
+    misconceptions: dict[str, Share] = Field(default_factory=dict)
 
 
 class Milestone(_Section):
@@ -83,7 +90,14 @@ class Milestone(_Section):
 
 
 class Rubric(_Section):
-    """A whole rubric, valid in itself; `root` is the folder that its paths start from."""
+    """A whole rubric, valid in itself.
+
+    Attributes:
+        messages: file with texts of misconceptions in place of the grader's own.
+        groups: names that an instructor has given to groups of wrong answers, by fingerprint.
+        root: the folder that its paths start from.
+        texts: of all misconceptions, by id.
+    """
 
     format: Literal[1]
     assignment: Identifier
@@ -93,7 +107,12 @@ class Rubric(_Section):
     suites: Text = "grader/suites"
     limits: Limits = Limits()
     milestones: Annotated[tuple[Milestone, ...], Field(min_length=1, strict=False)]
+    messages: Text | None = None
+    groups: dict[Fingerprint, MisconceptionText] = Field(default_factory=dict)
     root: Annotated[Path, Field(exclude=True)] = Path()
+    texts: Annotated[dict[str, MisconceptionText], Field(exclude=True)] = Field(
+        default_factory=dict
+    )
 
     @property
     def points(self) -> Decimal:
@@ -138,9 +157,9 @@ def parse_rubric(text: str, path: Path) -> Rubric:
     try:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.YAMLError as error:
-        raise RubricError(str(path), [_yaml_problem(error)]) from error
+        raise RubricError(str(path), [yaml_problem(error)]) from error
     try:
-        data = _plain(root, (), places, problems) if root is not None else {}
+        data = plain(root, (), places, problems) if root is not None else {}
     except RecursionError as error:
         raise RubricError(str(path), ["is nested without end"]) from error
     folder = path.resolve().parent
@@ -156,7 +175,8 @@ def parse_rubric(text: str, path: Path) -> Rubric:
     problems += _inconsistencies(data, folder, places)
     if problems or rubric is None:
         raise RubricError(str(path), sorted(problems, key=_line_of))
-    return rubric.model_copy(update={"root": folder})
+    texts = known_texts() | (own_texts(folder / rubric.messages) if rubric.messages else {})
+    return rubric.model_copy(update={"root": folder, "texts": texts})
 
 
 def _line_of(problem: str) -> int:
@@ -222,55 +242,13 @@ def _test_name(test: str) -> str:
     return test.partition("::")[2]
 
 
-def _yaml_problem(error: yaml.YAMLError) -> str:
-    mark = getattr(error, "problem_mark", None)
-    reason = getattr(error, "problem", None) or str(error)
-    if mark is None:
-        return f"is not valid YAML: {reason}"
-    return f"line {mark.line + 1}, column {mark.column + 1}: is not valid YAML: {reason}"
-
-
-def _plain(
-    node: yaml.Node, path: tuple[str | int, ...], places: Located, problems: list[str]
-) -> Any:
-    """Build plain data from a YAML node, noting where each value stands."""
-    places[path] = (node.start_mark.line + 1, node.start_mark.column + 1)
-    if isinstance(node, yaml.MappingNode):
-        return _plain_mapping(node, path, places, problems)
-    if isinstance(node, yaml.SequenceNode):
-        return [
-            _plain(child, (*path, index), places, problems)
-            for index, child in enumerate(node.value)
-        ]
-    try:
-        return yaml.SafeLoader("").construct_object(node)
-    except (yaml.YAMLError, ValueError) as error:
-        problems.append(_sentence(places[path], _dotted(path), f"cannot be read: {error}"))
-        return None
-
-
-def _plain_mapping(
-    node: yaml.MappingNode, path: tuple[str | int, ...], places: Located, problems: list[str]
-) -> dict[str, Any]:
-    result: dict[str, Any] = {}
-    for key_node, value_node in node.value:
-        key = str(key_node.value)
-        place = (key_node.start_mark.line + 1, key_node.start_mark.column + 1)
-        if key in result:
-            problems.append(_sentence(place, _dotted((*path, key)), "stands twice"))
-        result[key] = _plain(value_node, (*path, key), places, problems)
-        key_path = (*path, key, "<key>")
-        places[key_path] = place
-    return result
-
-
 def _validation_problem(detail: ErrorDetails, places: Located) -> str:
     location = tuple(detail["loc"])
     place = places.get((*location, "<key>")) or _nearest_place(location, places)
     kind = detail["type"]
     if kind == "extra_forbidden":
-        known = list(_section_at(location[:-1]).model_fields)
-        known.remove("root") if "root" in known else None
+        fields = _section_at(location[:-1]).model_fields
+        known = [key for key in fields if key not in ("root", "texts")]
         reason = "is not a key of the rubric" + _perhaps(str(location[-1]), known)
     elif kind == "missing":
         reason = "is missing"
@@ -281,7 +259,7 @@ def _validation_problem(detail: ErrorDetails, places: Located) -> str:
     else:
         message = detail["msg"].removeprefix("Value error, ")
         reason = f"{message[0].lower()}{message[1:]}, not {_short(detail['input'])}"
-    return _sentence(place, _dotted(location), reason)
+    return sentence(place, dotted(location), reason)
 
 
 def _nearest_place(location: tuple[str | int, ...], places: Located) -> Place:
@@ -320,11 +298,13 @@ def _inconsistencies(data: Any, folder: Path, places: Located) -> Iterator[str]:
     for index, milestone in enumerate(milestones):
         criteria = milestone.get("criteria") if isinstance(milestone, dict) else None
         if isinstance(criteria, list):
-            yield from _repeated(criteria, ("milestones", index, "criteria"), places)
+            path = ("milestones", index, "criteria")
+            yield from _repeated(criteria, path, places)
+            yield from _unknown_misconceptions(criteria, path, places)
     for key in ("stubs", "solutions", "suites"):
         value = data.get(key, Rubric.model_fields[key].default)
         if isinstance(value, str) and not (folder / value).is_dir():
-            yield _sentence(_nearest_place((key,), places), key, f"no such folder: {value}")
+            yield sentence(_nearest_place((key,), places), key, f"no such folder: {value}")
     suites = folder / str(data.get("suites", Rubric.model_fields["suites"].default))
     if suites.is_dir():
         yield from _missing_suites(milestones, suites, places)
@@ -337,7 +317,20 @@ def _missing_suites(milestones: list[Any], suites: Path, places: Located) -> Ite
         if isinstance(name, str) and not (suites / name).is_file():
             location = ("milestones", index, "suite")
             reason = f"no such suite: {name}{_perhaps(name, here)}"
-            yield _sentence(places[location], _dotted(location), reason)
+            yield sentence(places[location], dotted(location), reason)
+
+
+def _unknown_misconceptions(
+    criteria: list[Any], path: tuple[str | int, ...], places: Located
+) -> Iterator[str]:
+    for index, criterion in enumerate(criteria):
+        shares = criterion.get("misconceptions") if isinstance(criterion, dict) else None
+        for name in shares if isinstance(shares, dict) else ():
+            if name not in known_texts():
+                location = (*path, index, "misconceptions", name)
+                place = places.get((*location, "<key>")) or _nearest_place(location, places)
+                reason = f"no such misconception{_perhaps(str(name), list(known_texts()))}"
+                yield sentence(place, dotted(location), reason)
 
 
 def _repeated(sections: list[Any], path: tuple[str | int, ...], places: Located) -> Iterator[str]:
@@ -346,7 +339,7 @@ def _repeated(sections: list[Any], path: tuple[str | int, ...], places: Located)
         identifier = section.get("id") if isinstance(section, dict) else None
         if identifier is not None and identifier in seen:
             location = (*path, index, "id")
-            yield _sentence(places[location], _dotted(location), f"{identifier!r} stands twice")
+            yield sentence(places[location], dotted(location), f"{identifier!r} stands twice")
         seen.append(identifier)
 
 
@@ -358,15 +351,3 @@ def _perhaps(word: str, known: Sequence[str]) -> str:
 def _short(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 40 else text[:37] + "..."
-
-
-def _dotted(path: tuple[str | int, ...]) -> str:
-    text = ""
-    for part in path:
-        text += f"[{part}]" if isinstance(part, int) else f".{part}"
-    return text.lstrip(".")
-
-
-def _sentence(place: Place, subject: str, reason: str) -> str:
-    line, column = place
-    return f"line {line}, column {column}: {subject or 'the file'}: {reason}"

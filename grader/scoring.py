@@ -15,6 +15,7 @@ from grader.model import (
     DETAILS,
     CriterionScore,
     MilestoneScore,
+    Misconception,
     Scorecard,
     Status,
     TestCount,
@@ -40,7 +41,8 @@ def score(report: Mapping[str, Any], rubric: Rubric) -> Scorecard:
     milestones = []
     for milestone in rubric.milestones:
         notes = tuple(examination["notes"].get(milestone.id, ()))
-        points, scored = _score_milestone(milestone, results, notes)
+        finding = examination.get("findings", {}).get(milestone.id, {})
+        points, scored = _score_milestone(milestone, results, notes, finding, rubric)
         earned += points
         milestones.append(scored)
     faults = [r for r in results.values() if r.verdict is Verdict.GRADER_FAULT]
@@ -93,14 +95,18 @@ def _result_of(test: Mapping[str, Any]) -> TestResult:
 
 
 def _score_milestone(
-    milestone: Milestone, results: Mapping[str, TestResult], notes: tuple[str, ...]
+    milestone: Milestone,
+    results: Mapping[str, TestResult],
+    notes: tuple[str, ...],
+    finding: Mapping[str, Any],
+    rubric: Rubric,
 ) -> tuple[Decimal, MilestoneScore]:
     earned = Decimal(0)
     criteria = []
     tests = tuple(results)
     for criterion in milestone.criteria:
         counted = [results[test] for test in tests_of(milestone.suite, criterion.tests, tests)]
-        points = _points(criterion, counted)
+        points = max(_points(criterion, counted), _kept(criterion, finding))
         earned += points
         criteria.append(_score_criterion(criterion, counted, points))
     return earned, MilestoneScore(
@@ -109,8 +115,40 @@ def _score_milestone(
         score=_rounded(earned),
         max_score=_rounded(milestone.points),
         criteria=tuple(criteria),
+        misconceptions=_misconceptions(finding, rubric),
+        group=finding.get("fingerprint", ""),
         notes=notes,
     )
+
+
+def _misconceptions(finding: Mapping[str, Any], rubric: Rubric) -> tuple[Misconception, ...]:
+    """What is shown of a diagnosis; a group that the rubric names is shown under that name."""
+    found = [
+        Misconception(id=name, title=rubric.texts[name].title, message=rubric.texts[name].message)
+        for name in finding.get("names", ())
+        if name in rubric.texts
+    ]
+    either = [name for name in finding.get("either", ()) if name in rubric.texts]
+    if either:
+        texts = [rubric.texts[name] for name in either]
+        message = "One of these is true; what your code computes is the same for each. " + " ".join(
+            f"({number}) {text.message}" for number, text in enumerate(texts, 1)
+        )
+        titles = " or: ".join(text.title for text in texts)
+        found.append(Misconception(id="/".join(either), title=titles, message=message))
+    group = rubric.groups.get(finding.get("fingerprint", ""))
+    if group is not None:
+        name = finding["fingerprint"]
+        found.append(Misconception(id=name, title=group.title, message=group.message))
+    return tuple(found)
+
+
+def _kept(criterion: Criterion, finding: Mapping[str, Any]) -> Decimal:
+    """Points that a known misconception leaves, if nothing else was found."""
+    names = finding.get("names", ())
+    if not names or any(name not in criterion.misconceptions for name in names):
+        return Decimal(0)
+    return criterion.points * min(criterion.misconceptions[name] for name in names)
 
 
 def _points(criterion: Criterion, counted: Sequence[TestResult]) -> Decimal:

@@ -195,6 +195,29 @@ class BlockUnderTest:
             return None
         return NO_SECOND_RESIDUAL if close(output, flow.returned) else OTHER_SECOND_RESIDUAL
 
+    def parts_seen_right(self, x: Tensor) -> frozenset[str]:
+        """Which of attention, ffn and norm were seen to compute the lesson's formula."""
+        attended, fed = self._flow(x, self._attention_part), self._flow(x, self._ffn_part)
+        right = set()
+        if attended and any(
+            close(attended.returned, attention(attended.received, roles.read(self.sent), self.h))
+            for roles in self._attentions
+        ):
+            right.add("attention")
+        if fed and any(
+            close(fed.returned, feed_forward(fed.received, roles.read(self.sent)))
+            for roles in self._ffns
+        ):
+            right.add("ffn")
+        if all(self._norm_seen_right(x, index) for index in (0, 1)):
+            right.add("norm")
+        return frozenset(right)
+
+    def _norm_seen_right(self, x: Tensor, index: int) -> bool:
+        norm = self.norms()[index].read(self.sent, self.d)
+        calls = self._like(x, self._norm_calls(x, index))
+        return bool(calls) and all(close(b, layer_norm(a, norm)) for a, b in calls)
+
     def expect_norms_normalise(self, x: Tensor) -> None:
         """Each norm computes LayerNorm of what it receives, with its gain and shift.
 

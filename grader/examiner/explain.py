@@ -128,7 +128,8 @@ def missing_error(
         first = skipped[0]
         message += f" Before that, line {first.line} stopped with {exception_word(first.kind)}."
     details = text_of(skipped[0]) if skipped else ""
-    kind = MISSPELLED if near else skipped[0].kind if skipped else ""
+    renamed = near or (len(found) == 1 and names[found[0]] == kind)
+    kind = MISSPELLED if renamed else skipped[0].kind if skipped else ""
     text = skipped[0].message if skipped else ""
     return StudentFaultError(Verdict.MISSING.value, message, details, kind=kind, text=text)
 

@@ -228,6 +228,11 @@ class MilestoneUnderTest:
         return f"There is no {self.file}; {candidate} was graded in its place."
 
     @property
+    def skipped(self) -> tuple[Fault, ...]:
+        """Why statements at the top level of the loaded file were left out."""
+        return self._loaded.skipped if self._loaded else ()
+
+    @property
     def outline(self) -> Outline | None:
         """What the source of the file says that serves the milestone, or would serve it."""
         own = next((c for c in self._candidates if self._is_own(c)), None)

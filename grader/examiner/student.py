@@ -14,7 +14,7 @@ from grader.examiner.explain import Doing, broken_channel_error
 from grader.examiner.milestone import MilestoneUnderTest
 from grader.examiner.module import Module
 from grader.examiner.source import reached_from
-from grader.sandbox.vocabulary import Built, Called, Constant, FunctionOutline, Outline
+from grader.sandbox.vocabulary import Built, Called, Constant, Fault, FunctionOutline, Outline
 
 Created = TypeVar("Created")
 
@@ -27,6 +27,11 @@ class Student:
     def turn_to(self, under_test: MilestoneUnderTest) -> None:
         """Speak for another milestone from now on."""
         self._under_test = under_test
+
+    @property
+    def skipped(self) -> tuple[Fault, ...]:
+        """Why statements at the top level of the milestone's file were left out."""
+        return self._under_test.skipped
 
     @property
     def outline(self) -> Outline | None:

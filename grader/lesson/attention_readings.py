@@ -56,7 +56,7 @@ def _square_readings(names: Sequence[str]) -> Iterator[AttentionRoles]:
                 matrices = [values[name].squeeze() for name in order]
                 return Attention(*(matrix.T if turned else matrix for matrix in matrices))
 
-            yield AttentionRoles(frozenset(names), extract)
+            yield AttentionRoles(frozenset(names), extract, turned)
 
 
 def _by_letter(names: Sequence[str]) -> tuple[str, ...]:
@@ -99,7 +99,7 @@ def _packed_readings(
             o = values[out].squeeze()
             return Attention(q, k, v, o.T if turned else o)
 
-        yield AttentionRoles(frozenset({packed, out}), extract)
+        yield AttentionRoles(frozenset({packed, out}), extract, turned)
 
 
 def _per_head_readings(
@@ -126,7 +126,7 @@ def _per_head_readings(
             o = values[out].squeeze()
             return Attention(q, k, v, o.T if turned else o)
 
-        yield AttentionRoles(frozenset(single) | frozenset({out} if out else ()), extract)
+        yield AttentionRoles(frozenset(single) | frozenset({out} if out else ()), extract, turned)
 
 
 def _heads_by_letter(names: Sequence[str], heads: int, kinds: int) -> list[Sequence[str]]:
@@ -167,7 +167,7 @@ def _spatial_readings(
             whole = _unfold(last, heads, width, d).T if last.dim() == 3 else last
             return Attention(q, k, v, whole.T if turned and last.dim() == 2 else whole)
 
-        yield AttentionRoles(frozenset(names), extract)
+        yield AttentionRoles(frozenset(names), extract, turned)
 
 
 def _unfold(weight: Tensor, heads: int, width: int, d: int) -> Tensor:

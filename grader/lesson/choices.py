@@ -12,7 +12,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
-Axis = Literal["features", "tokens", "batch", "sequence", "all", "second", "third"]
+Axis = Literal[
+    "features",
+    "tokens",
+    "batch",
+    "sequence",
+    "all",
+    "second",
+    "third",
+    "not-first",
+    "not-last",
+]
 Centre = Literal["mean", "none", "reversed"]
 Spread = Literal[
     "biased", "unbiased", "sum", "around-zero", "absolute", "none", "range", "not-rooted", "inverse"
@@ -26,7 +36,8 @@ class NormChoices:
 
     Attributes:
         axis: what mean and variance are taken over; `second` and `third` count the axes from the
-            front, whatever the number of dimensions.
+            front, whatever the number of dimensions; `not-first` and `not-last` take all others.
+        count: what sums are divided by: the number of values, or always `four`.
         kept: whether mean and variance keep the axis, so that they line up with x.
         centre: what is subtracted from x: the mean; nothing; x from the mean.
         spread: what is divided by.  `biased`: the root of the mean squared deviation;
@@ -41,6 +52,7 @@ class NormChoices:
     """
 
     axis: Axis = "features"
+    count: Literal["own", "four"] = "own"
     kept: Literal["kept", "dropped"] = "kept"
     centre: Centre = "mean"
     spread: Spread = "biased"
@@ -151,7 +163,10 @@ MISCONCEPTIONS: dict[type, dict[str, dict[str, str]]] = {
             "all": "normalised-over-everything",
             "second": "axis-counted-from-front",
             "third": "axis-counted-from-front",
+            "not-first": "normalised-over-sequence",
+            "not-last": "normalised-over-batch-and-tokens",
         },
+        "count": {"four": "hard-coded-sizes"},
         "kept": {"dropped": "axis-not-kept"},
         "centre": {"none": "mean-not-subtracted", "reversed": "sign-reversed"},
         "spread": {

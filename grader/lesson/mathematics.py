@@ -89,9 +89,13 @@ def normalise(x: Tensor, eps: float = 1e-5, choices: NormChoices = LAYER_NORM) -
         ZeroDivisionError: if they ask for n - 1 of a single value.
     """
     axes = _axes(x, choices.axis)
-    mean = x.mean(axes, keepdim=choices.kept == "kept")
+    mean = _mean(x, axes, choices.kept == "kept", choices.count)
     centred = {"mean": x - mean, "none": x, "reversed": mean - x}[choices.centre]
     return _divided(centred, x - mean, x, axes, eps, choices)
+
+
+def _mean(x: Tensor, axes: tuple[int, ...], keep: bool, count: str) -> Tensor:
+    return x.sum(axes, keepdim=keep) / 4 if count == "four" else x.mean(axes, keepdim=keep)
 
 
 def _axes(x: Tensor, axis: str) -> tuple[int, ...]:
@@ -104,6 +108,8 @@ def _axes(x: Tensor, axis: str) -> tuple[int, ...]:
         return (range(x.dim())[("batch", "second", "third").index(axis)] - x.dim(),)
     if axis == "sequence":
         return (range(x.dim())[-2] - x.dim(), -1)
+    if axis in ("not-first", "not-last") and x.dim() > 1:
+        return tuple(range(x.dim() - 1) if axis == "not-last" else range(1, x.dim()))
     return tuple(range(x.dim()))
 
 
@@ -127,22 +133,22 @@ def _divided(
         return centred / (deviation.abs().mean(axes, keepdim=keep) + amount)
     if choices.spread == "range":
         return centred / (x.amax(axes, keepdim=keep) - x.amin(axes, keepdim=keep) + amount)
-    variance = _variance(x, axes, choices.spread, keep)
+    variance = _variance(x, axes, choices, keep)
     if choices.spread == "not-rooted":
         return centred / (variance + amount)
     root = (variance + inside).sqrt() + outside
     return centred * root if choices.spread == "inverse" else centred / root
 
 
-def _variance(x: Tensor, axes: tuple[int, ...], spread: str, keep: bool) -> Tensor:
-    middle = 0 if spread == "around-zero" else x.mean(axes, keepdim=True)
-    squares = (x - middle).square()
-    if spread == "sum":
+def _variance(x: Tensor, axes: tuple[int, ...], choices: NormChoices, keep: bool) -> Tensor:
+    mean = _mean(x, axes, True, choices.count)
+    squares = (x if choices.spread == "around-zero" else x - mean).square()
+    if choices.spread == "sum":
         return squares.sum(axes, keepdim=keep)
-    if spread == "unbiased":
+    if choices.spread == "unbiased":
         count = math.prod(x.shape[axis] for axis in axes)
         return squares.sum(axes, keepdim=keep) / (count - 1)
-    return squares.mean(axes, keepdim=keep)
+    return _mean(squares, axes, keep, choices.count)
 
 
 def layer_norm(

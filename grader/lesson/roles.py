@@ -55,10 +55,15 @@ class FeedForwardRoles:
 
 @dataclass(frozen=True)
 class AttentionRoles:
-    """Names of the attention's parameters and the way to read the four projections from them."""
+    """Names of the attention's parameters and the way to read the four projections from them.
+
+    Attributes:
+        turned: matrices are held as (in, out) and used as x @ w.
+    """
 
     names: frozenset[str]
     extract: Callable[[Values], Attention] = field(compare=False)
+    turned: bool = False
 
     def read(self, values: Values) -> Attention:
         """The four projections, each (d, d)."""

@@ -1,14 +1,14 @@
 """The smallest set of changed choices that reproduces what a student's code computes.
 
-One change is tried before two.  The questions come from a pool; each next one is that which
-tells most of the explanations apart that are left, and none is left out: an explanation has to
-hold for all of them.
+One change is tried before two.  The questions come from a pool, whose first tells most of the
+explanations apart; each next one is that which splits those that are left into most groups.  None
+is left out: an explanation has to hold for all of them.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -68,32 +68,33 @@ class Search:
     answers: dict[int, Answer] = field(default_factory=dict)
     _predicted: dict[tuple[Explanation, int], Answer] = field(default_factory=dict)
 
-    def explanations(self) -> list[Explanation]:
-        """The explanations of the smallest size that hold for every question.
+    def single(self) -> list[Explanation]:
+        """The lesson's choices if they hold for every question, else the single changes that do.
 
         Returns:
-            One with no changes if the lesson's choices hold; none if nothing does, or if the
-            time is over.
+            None if nothing holds, or if the time is over.
         """
-        for candidates in (self._single(), self._pairs()):
-            left = self._narrow(candidates)
-            if left or not self.allowed():
-                return left if self.allowed() else []
-        return []
-
-    def _single(self) -> list[Explanation]:
         sets: list[Changes] = [(), *((change,) for change in self.changes)]
-        return [Explanation(s, r) for s, r in itertools.product(sets, range(self.readings))]
+        return self._in_time(sets)
 
-    def _pairs(self) -> list[Explanation]:
-        pairs = itertools.product(pairs_of(list(self.changes)), range(self.readings))
-        return [Explanation(pair, reading) for pair, reading in pairs]
+    def pairs(self, changes: Sequence[Change]) -> list[Explanation]:
+        """The pairs of changes that hold for every question.
+
+        Args:
+            changes: the changes to pair.
+        """
+        return self._in_time(pairs_of(list(changes)))
+
+    def _in_time(self, sets: Iterable[Changes]) -> list[Explanation]:
+        candidates = itertools.product(sets, range(self.readings))
+        left = self._narrow([Explanation(changes, reading) for changes, reading in candidates])
+        return left if self.allowed() else []
 
     def _narrow(self, left: list[Explanation]) -> list[Explanation]:
         for question in self.answers:
             left = self._holding(left, question)
         while left and len(self.answers) < self.questions and self.allowed():
-            question = self._most_telling(left)
+            question = self._most_telling(left) if self.answers else 0
             self.answers[question] = self.ask(question)
             left = self._holding(left, question)
         if left and all(answer is None for answer in self.answers.values()):

@@ -139,6 +139,10 @@ def feedback_text(card: Scorecard) -> Text:
         shared = shared_lines(milestone)
         for line in shared:
             text.append(_wrapped(line, 2), style="red")
+        for misconception in milestone.misconceptions:
+            text.append(
+                _wrapped(f"{misconception.title}. {misconception.message}", 2), style="cyan"
+            )
         for criterion in milestone.criteria:
             _append_criterion(text, criterion, shared)
     total = points(card.score) if card.score is not None else "-"

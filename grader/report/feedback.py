@@ -65,6 +65,9 @@ def _milestone_lines(milestone: MilestoneScore) -> Iterator[str]:
     if shared:
         yield f"**{escape(shared[0])}** {escape(' '.join(shared[1:]))}".rstrip()
         yield ""
+    for misconception in milestone.misconceptions:
+        yield f"**{escape(misconception.title)}.** {escape(misconception.message)}"
+        yield ""
     for criterion in milestone.criteria:
         yield from _criterion_lines(criterion, shared)
 

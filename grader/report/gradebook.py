@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from grader.model import Scorecard, Submission
 from grader.report.feedback import points
@@ -57,10 +57,20 @@ def _row(
         points(card.max_score),
         *columns,
         "",
-        "",
+        " ".join(_named(card)),
         submission.origin,
         " ".join(note for note in notes if note),
     ]
+
+
+def _named(card: Scorecard) -> Iterator[str]:
+    """Misconceptions of a student, and groups of unexplained answers, with their milestone."""
+    for milestone in card.milestones:
+        for misconception in milestone.misconceptions:
+            yield f"{milestone.id}:{misconception.id}"
+        named = {misconception.id for misconception in milestone.misconceptions}
+        if milestone.group and milestone.group not in named:
+            yield f"{milestone.id}:{milestone.group}"
 
 
 def spreadsheet_safe(cell: str) -> str:

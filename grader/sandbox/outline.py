@@ -125,13 +125,33 @@ def _own_nodes(node: Function) -> Iterator[ast.AST]:
 
 
 def _gives(node: Function) -> str:
-    """`value` if some return statement carries one, `none` if all are bare, else `nothing`."""
+    """What comes of a call, as in `vocabulary.FunctionOutline`."""
     returns = [found for found in _own_nodes(node) if isinstance(found, ast.Return)]
     if any(isinstance(found, (ast.Yield, ast.YieldFrom)) for found in _own_nodes(node)):
         return "value"
     if any(found.value is not None for found in returns):
         return "value"
-    return "none" if returns else "nothing"
+    if returns:
+        return "none"
+    if all(_is_empty(statement) for statement in node.body):
+        return "unwritten"
+    return "printed" if _prints_a_result(node.body[-1]) else "nothing"
+
+
+def _is_empty(statement: ast.stmt) -> bool:
+    """Tell whether a statement is `pass`, `...` or a docstring."""
+    if isinstance(statement, ast.Expr):
+        return isinstance(statement.value, ast.Constant)
+    return isinstance(statement, ast.Pass)
+
+
+def _prints_a_result(statement: ast.stmt) -> bool:
+    """Tell whether a statement prints a value, and not only its shape or a text."""
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+        return False
+    values = (ast.Name, ast.BinOp, ast.Call, ast.Subscript)
+    return call.func.id == "print" and any(isinstance(a, values) for a in call.args)
 
 
 def _changed(node: Function) -> Iterator[str]:

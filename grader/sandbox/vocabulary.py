@@ -96,7 +96,8 @@ class FunctionOutline(_Reply):
         name: with its class before a dot.
         calls: names called in it, with their dots, from where they were imported.
         attributes: names of attributes used.
-        gives: what its return statements carry: a `value`, `none`, or there is `nothing` returned.
+        gives: what its return statements carry: a `value` or `none`.  Without any: `nothing`, or
+            `printed` if the last statement prints a result, or `unwritten` if there is no code.
         changes: names written into, as `x -= y` does.
         keeps: attributes of `self` that it sets, with the call or the kind of value.
         fixed: names of calls that are given whole numbers as they are.
@@ -107,7 +108,7 @@ class FunctionOutline(_Reply):
     parameters: Listed
     calls: Listed
     attributes: Listed
-    gives: Literal["value", "none", "nothing"]
+    gives: Literal["value", "none", "nothing", "printed", "unwritten"]
     changes: Listed
     keeps: Annotated[dict[Word, Word], Field(max_length=500)]
     fixed: Listed

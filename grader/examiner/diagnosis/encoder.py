@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import itertools
+from contextlib import suppress
+from functools import partial
 
+import torch
 from torch import Tensor
 
+from grader.examiner.block import BlockUnderTest
 from grader.examiner.checks import Draw
 from grader.examiner.diagnosis import signs
-from grader.examiner.diagnosis.finding import Budget, EndedError, Finding
-from grader.examiner.diagnosis.modules import ModuleDiagnosis, drawn, sizes_fixed
+from grader.examiner.diagnosis.finding import Budget, EndedError, Finding, asked
+from grader.examiner.diagnosis.modules import ModuleDiagnosis, drawn, sizes_fixed, width_ignored
 from grader.examiner.module import Module
 from grader.examiner.student import Student
 from grader.lesson.block_readings import BlockParts, block_roles
@@ -17,12 +21,13 @@ from grader.lesson.choices import BlockChoices, Change, changed, changes_of
 from grader.lesson.encoder import BlockComputation
 from grader.lesson.parameter_names import leaf, squeezed
 from grader.lesson.roles import BlockRoles
-from grader.lesson.search import Explanation
+from grader.lesson.search import Explanation, Search
 
 CLASS = "EncoderBlock"
 D, H, F = 8, 2, 32
-OTHER = (12, 3, 20)
-MAX_READINGS = 6
+OTHER_D, OTHER_H, OTHER_F = 12, 3, 20
+MAX_PRODUCT = 400
+MAX_READINGS = 24
 CHANGES = [
     change
     for change in changes_of(BlockChoices)
@@ -45,47 +50,95 @@ def diagnose(student: Student, budget: Budget) -> Finding:
     """Name what is wrong with a student's block."""
     diagnosis = ModuleDiagnosis(student, budget, CLASS)
     explanations: list[Explanation] = []
-    answers: list[Tensor | None] = []
-    try:
+    search: Search | None = None
+    with suppress(EndedError):
         module = diagnosis.built(d=D, h=H, d_ff=F)
         if module is None:
-            return diagnosis.concluded([], [])
-        d, h, f = OTHER
-        if sizes_fixed(module, diagnosis.built(d=d, h=h, d_ff=f)):
+            return diagnosis.concluded([], None)
+        other = diagnosis.built(d=OTHER_D, h=OTHER_H, d_ff=OTHER_F)
+        if sizes_fixed(module, other):
             diagnosis.note("hard-coded-sizes")
+        elif other and width_ignored(other, OTHER_D, OTHER_F):
+            diagnosis.note("hidden-width-ignored")
         parts = block_roles(tuple(module.shapes.items()), D, H, F)
         _look_at_parameters(diagnosis, module, parts)
-        explanations, answers = _searched(diagnosis, module, parts)
-        _look_at_norms(diagnosis, explanations, readings_of(parts))
-        diagnosis.look_at_the_rest(module, pool()[0], drawn(module.shapes, CLASS))
-    except EndedError:
-        pass
-    return diagnosis.concluded(explanations, answers)
+        sent = _without_extras(drawn(module.shapes, CLASS), parts)
+        readings = readings_of(module, parts, sent)
+        computations = [BlockComputation(roles.read(sent, D, H)) for roles in readings]
+        search = _search(diagnosis, module, readings, sent, computations)
+        explanations = search.single()
+        _look_at_norms(diagnosis, explanations, readings)
+        explained = partial(_computed, explanations[0], computations) if explanations else None
+        diagnosis.look_at_the_rest(module, pool()[0], sent, explained)
+        if not explanations and not diagnosis.chance:
+            right = _parts_seen_right(diagnosis, module)
+            explanations = search.pairs([c for c in search.changes if c.part not in right])
+    return diagnosis.concluded(explanations, search)
 
 
-def readings_of(parts: BlockParts) -> list[BlockRoles]:
-    """Readings of all parameters, best first; none if there are too many to tell them apart."""
+def _without_extras(drawn_weights: dict[str, Tensor], parts: BlockParts) -> dict[str, Tensor]:
+    """Weights in which vectors that play no part in the lesson are zero."""
+    names = {n for ffn in parts.ffns for n in ffn.names}
+    names |= {n for attention in parts.attentions for n in attention.names}
+    names |= {n for pair in parts.norms for roles in pair for n in roles.names}
+    return {
+        name: value if name in names or value.dim() > 1 else torch.zeros_like(value)
+        for name, value in drawn_weights.items()
+    }
+
+
+def _computed(explanation: Explanation, computations: list[BlockComputation], x: Tensor) -> Tensor:
+    choices = changed(BlockChoices(), explanation.changes)
+    return computations[explanation.reading].output(x, choices)
+
+
+def _parts_seen_right(diagnosis: ModuleDiagnosis, module: Module) -> frozenset[str]:
+    """Parts that were seen to compute the lesson's formula, so that no change lies in them."""
+    block = BlockUnderTest(module, Draw("parts of EncoderBlock"), D, H, F)
+    seen: list[frozenset[str]] = []
+
+    def look() -> Tensor:
+        seen.append(block.parts_seen_right(pool()[0]))
+        return torch.zeros(())
+
+    asked(look, diagnosis.budget)
+    return seen[0] if seen else frozenset()
+
+
+def readings_of(module: Module, parts: BlockParts, sent: dict[str, Tensor]) -> list[BlockRoles]:
+    """Different readings of all parameters, best first; none if there are too many.
+
+    Args:
+        module: whose `nn.Linear` layers hold their weights as they do.
+        parts: readings of each part.
+        sent: weights, by which readings that come to the same are known.
+    """
     product = itertools.product(parts.norms, parts.attentions, parts.ffns)
-    found = [BlockRoles(n[0], a, n[1], f) for n, a, f in itertools.islice(product, 200)]
-    whole = [roles for roles in found if _disjoint(roles)]
-    return whole if len(whole) <= MAX_READINGS else []
+    found: dict[tuple[object, ...], BlockRoles] = {}
+    for norms, attention, ffn in itertools.islice(product, MAX_PRODUCT):
+        roles = BlockRoles(norms[0], attention, norms[1], ffn)
+        turned = ffn.names if ffn.transposed else frozenset()
+        turned |= attention.names if attention.turned else frozenset()
+        if any(module.children.get(name.rpartition(".")[0]) == "Linear" for name in turned):
+            continue
+        if not ffn.names & (norms[0].names | norms[1].names):
+            a = attention.read(sent)
+            same = (norms, ffn, *(m.flatten()[1].item() for m in (a.q, a.k, a.v, a.o)))
+            found.setdefault(same, roles)
+    return list(found.values()) if len(found) <= MAX_READINGS else []
 
 
-def _disjoint(roles: BlockRoles) -> bool:
-    return not roles.ffn.names & (roles.norm1.names | roles.norm2.names)
-
-
-def _searched(
-    diagnosis: ModuleDiagnosis, module: Module, parts: BlockParts
-) -> tuple[list[Explanation], list[Tensor | None]]:
-    sent = drawn(module.shapes, CLASS)
-    readings = readings_of(parts)
-    computations = [BlockComputation(roles.read(sent, D, H)) for roles in readings]
+def _search(
+    diagnosis: ModuleDiagnosis,
+    module: Module,
+    readings: list[BlockRoles],
+    sent: dict[str, Tensor],
+    computations: list[BlockComputation],
+) -> Search:
     inputs = pool()
 
     def predict(explanation: Explanation, number: int) -> Tensor:
-        choices = changed(BlockChoices(), explanation.changes)
-        return computations[explanation.reading].output(inputs[number], choices)
+        return _computed(explanation, computations, inputs[number])
 
     changes = [change for change in CHANGES if _possible(change, readings)]
     return diagnosis.search(changes, len(readings), inputs, module, sent, predict)
@@ -103,13 +156,21 @@ def _possible(change: Change, readings: list[BlockRoles]) -> bool:
 def _look_at_parameters(diagnosis: ModuleDiagnosis, module: Module, parts: BlockParts) -> None:
     """What names and shapes of the parameters show."""
     shapes = module.shapes
+    cause = signs.unregistered_sign(diagnosis.source)
+    matrices = [squeezed(shape) for shape in shapes.values() if len(squeezed(shape)) == 2]
+    square_count = matrices.count((D, D))
     if not parts.attentions or not parts.ffns:
-        diagnosis.note(signs.unregistered_sign(diagnosis.source))
-    if parts.ffns and parts.ffns[0].b1 is None and parts.ffns[0].b2 is None:
+        diagnosis.note(cause)
+    if not cause and not parts.attentions and square_count == 3 and len(matrices) == 5:
+        diagnosis.note("output-projection-missing")
+    if not cause and not parts.ffns and len(matrices) == square_count == 4:
+        diagnosis.note("ffn-unused")
+    if parts.ffns and all(roles.b1 is None or roles.b2 is None for roles in parts.ffns):
         diagnosis.note("" if parts.ffns[0].folded else "biases-missing")
     square = {name.rpartition(".")[0] for name, s in shapes.items() if squeezed(s) == (D, D)}
     beside = [n for n in shapes if leaf(n) == "bias" and n.rpartition(".")[0] in square]
-    if square and len(beside) >= 3:
+    packed = [n for n in shapes if leaf(n).startswith("in_proj_bias")]
+    if len(beside) >= 3 or packed:
         diagnosis.note("attention-biases")
 
 

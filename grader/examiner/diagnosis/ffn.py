@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from functools import partial
+
 from torch import Tensor
 
 from grader.examiner.checks import Draw
 from grader.examiner.diagnosis import signs
 from grader.examiner.diagnosis.finding import Budget, EndedError, Finding
-from grader.examiner.diagnosis.modules import ModuleDiagnosis, Shapes, drawn, sizes_fixed
+from grader.examiner.diagnosis.modules import (
+    ModuleDiagnosis,
+    Shapes,
+    drawn,
+    sizes_fixed,
+    width_ignored,
+)
 from grader.examiner.module import Module
 from grader.examiner.student import Student
 from grader.lesson.choices import FeedForwardChoices, changed, changes_of
 from grader.lesson.ffn_readings import feed_forward_readings
-from grader.lesson.mathematics import feed_forward
+from grader.lesson.mathematics import FeedForward, feed_forward
 from grader.lesson.parameter_names import is_vector, squeezed
-from grader.lesson.search import Explanation
+from grader.lesson.search import Explanation, Search
 
 CLASS = "FFN"
 D, F = 4, 16
@@ -33,34 +42,46 @@ def diagnose(student: Student, budget: Budget) -> Finding:
     """Name what is wrong with a student's FFN."""
     diagnosis = ModuleDiagnosis(student, budget, CLASS)
     explanations: list[Explanation] = []
-    answers: list[Tensor | None] = []
-    try:
+    search: Search | None = None
+    with suppress(EndedError):
         module = diagnosis.built(d_model=D, d_ff=F)
         if module is None:
-            return diagnosis.concluded([], [])
+            return diagnosis.concluded([], None)
         other = diagnosis.built(d_model=OTHER_D, d_ff=OTHER_F)
         _look_at_parameters(diagnosis, module, other)
-        explanations, answers = _searched(diagnosis, module)
-        diagnosis.look_at_the_rest(module, pool()[0], drawn(module.shapes, CLASS))
-    except EndedError:
-        pass
-    return diagnosis.concluded(explanations, answers)
+        sent = drawn(module.shapes, CLASS)
+        readings = list(feed_forward_readings(module.shapes, D, F))[:MAX_READINGS]
+        weights = [roles.read(sent) for roles in readings]
+        search = _search(diagnosis, module, sent, weights)
+        explanations = search.single()
+        right = [readings[e.reading] for e in explanations if not e.changes]
+        if right and all(r.b1 is None or r.b2 is None for r in right if not r.folded):
+            diagnosis.note("" if right[0].folded else "biases-missing")
+        explained = partial(_computed, explanations[0], weights) if explanations else None
+        diagnosis.look_at_the_rest(module, pool()[0], sent, explained)
+        if not explanations and not diagnosis.chance:
+            explanations = search.pairs(search.changes)
+    return diagnosis.concluded(explanations, search)
 
 
-def _searched(
-    diagnosis: ModuleDiagnosis, module: Module
-) -> tuple[list[Explanation], list[Tensor | None]]:
-    sent = drawn(module.shapes, CLASS)
-    readings = list(feed_forward_readings(module.shapes, D, F))[:MAX_READINGS]
-    weights = [roles.read(sent) for roles in readings]
+def _search(
+    diagnosis: ModuleDiagnosis,
+    module: Module,
+    sent: dict[str, Tensor],
+    weights: list[FeedForward],
+) -> Search:
     inputs = pool()
 
     def predict(explanation: Explanation, number: int) -> Tensor:
-        choices = changed(FeedForwardChoices(), explanation.changes)
-        return feed_forward(inputs[number], weights[explanation.reading], choices)
+        return _computed(explanation, weights, inputs[number])
 
     changes = [c for c in CHANGES if _possible(c.choice, module.shapes)]
-    return diagnosis.search(changes, len(readings), inputs, module, sent, predict)
+    return diagnosis.search(changes, len(weights), inputs, module, sent, predict)
+
+
+def _computed(explanation: Explanation, weights: list[FeedForward], x: Tensor) -> Tensor:
+    choices = changed(FeedForwardChoices(), explanation.changes)
+    return feed_forward(x, weights[explanation.reading], choices)
 
 
 def _possible(choice: str, shapes: Shapes) -> bool:
@@ -72,15 +93,10 @@ def _possible(choice: str, shapes: Shapes) -> bool:
 def _look_at_parameters(diagnosis: ModuleDiagnosis, module: Module, other: Module | None) -> None:
     """What the shapes of the parameters show."""
     matrices = [shape for shape in module.shapes.values() if len(squeezed(shape)) == 2]
-    vectors = [shape for shape in module.shapes.values() if len(squeezed(shape)) == 1]
     if len(matrices) < 2:
         cause = signs.unregistered_sign(diagnosis.source)
         diagnosis.note(cause or ("shared-weights" if len(matrices) == 1 else ""))
-    if len(matrices) == 2 and not vectors:
-        diagnosis.note("biases-missing")
     if sizes_fixed(module, other):
         diagnosis.note("hard-coded-sizes")
-    elif other is not None:
-        wide = {squeezed(shape) for shape in other.shapes.values()}
-        if wide & {(4 * OTHER_D, OTHER_D), (OTHER_D, 4 * OTHER_D)}:
-            diagnosis.note("hidden-width-ignored")
+    elif other is not None and width_ignored(other, OTHER_D, OTHER_F):
+        diagnosis.note("hidden-width-ignored")

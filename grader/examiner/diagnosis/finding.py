@@ -111,6 +111,13 @@ def same(actual: Tensor, predicted: Tensor) -> bool:
     )
 
 
+def repeated(first: Tensor, again: Tensor) -> bool:
+    """Tell whether two answers to the same question agree, up to rounding."""
+    if first.dtype != again.dtype or not first.is_floating_point():
+        return torch.equal(first, again)
+    return same(first.float(), again.float())
+
+
 def conclude(
     explanations: Sequence[Explanation],
     signs: Sequence[str],

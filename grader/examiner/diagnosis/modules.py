@@ -9,12 +9,13 @@ from torch import Tensor
 
 from grader.errors import StudentFaultError
 from grader.examiner.answers import Answer
-from grader.examiner.checks import Draw
+from grader.examiner.checks import Draw, input_gradient
 from grader.examiner.diagnosis import signs
-from grader.examiner.diagnosis.finding import Budget, EndedError, Finding, asked, conclude, same
+from grader.examiner.diagnosis.finding import Budget, Finding, asked, conclude, repeated, same
 from grader.examiner.module import Module
 from grader.examiner.student import Student
 from grader.lesson.choices import Change
+from grader.lesson.parameter_names import squeezed
 from grader.lesson.search import Explanation, Search
 
 Shapes = dict[str, tuple[int, ...]]
@@ -51,15 +52,15 @@ class ModuleDiagnosis:
 
         answer = asked(build, self.budget)
         if isinstance(answer, StudentFaultError):
-            self.note(signs.fault_sign(answer, self.student.outline))
+            self.note(signs.fault_sign(answer, self.student))
         return found[0] if found else None
 
     def ask(self, module: Module, x: Tensor, sent: dict[str, Tensor]) -> Tensor | None:
         """What the module makes of x with some weights; `None` with a sign if it raises."""
         module.write(sent)
-        answer = asked(lambda: self._tensor(module.run(x)), self.budget)
+        answer = asked(lambda: self._tensor(module.run(x)).to(x.dtype), self.budget)
         if isinstance(answer, StudentFaultError):
-            self.note(signs.fault_sign(answer, self.student.outline))
+            self.note(signs.fault_sign(answer, self.student))
             return None
         return answer
 
@@ -68,7 +69,10 @@ class ModuleDiagnosis:
             self.note(signs.nothing_sign(self.source, f"{self.name}.forward"))
         if answer.gives_several:
             self.note("several-returned")
-        return answer.tensor
+        tensor = answer.tensor
+        if tensor.dtype != torch.float32:
+            self.note("dtype-changed")
+        return tensor
 
     def search(
         self,
@@ -78,50 +82,75 @@ class ModuleDiagnosis:
         module: Module,
         sent: dict[str, Tensor],
         predict: Predict,
-    ) -> tuple[list[Explanation], list[Tensor | None]]:
-        """The explanations that are left, and the answers to the pool's questions."""
-        search = Search(
-            changes,
-            readings,
-            len(pool),
-            lambda number: self.ask(module, pool[number], sent),
-            predict,
-            same,
-            self.budget.left,
-        )
-        explanations = search.explanations()
-        return explanations, [search.answers.get(number) for number in range(len(pool))]
+    ) -> Search:
+        """A search among changed choices by questions to the module."""
 
-    def look_at_the_rest(self, module: Module, x: Tensor, sent: dict[str, Tensor]) -> None:
-        """Gradient, dependence on earlier calls and on chance, parameters in the right places."""
+        def ask(number: int) -> Tensor | None:
+            return self.ask(module, pool[number], sent)
+
+        return Search(changes, readings, len(pool), ask, predict, same, self.budget.left)
+
+    @property
+    def chance(self) -> bool:
+        """Whether the module was seen to answer differently the second time."""
+        return bool({"dropout-left-on", "state-between-calls", "layers-in-forward"} & {*self.signs})
+
+    def look_at_the_rest(
+        self,
+        module: Module,
+        x: Tensor,
+        sent: dict[str, Tensor],
+        explained: Callable[[Tensor], Tensor] | None,
+    ) -> None:
+        """Gradients, and dependence on earlier calls and on chance.
+
+        Args:
+            module: with parameters of the student's.
+            x: input.
+            sent: weights.
+            explained: what the module was found to compute, if that is known.  A cause of a wrong
+                gradient is named only then: in code whose values nobody understands the source
+                may show a cause that is none.
+        """
         module.write(sent)
-        gradient_cut: list[bool] = []
+        cut: list[bool] = []
 
         def with_gradient() -> Tensor:
-            answer = module.run(x, upstream=torch.ones_like(x))
-            tensor = answer.tensor
-            gradient_cut.append(0 not in answer.input_gradients)
+            answer = module.run(x, upstream=x)
+            tensor = self._tensor(answer)
+            cut.append(explained is not None and self._gradient_cut(answer, module, x, explained))
             return tensor
 
         first = asked(with_gradient, self.budget)
         again = asked(lambda: module.run(x).tensor, self.budget)
         if isinstance(first, StudentFaultError):
-            self.note(signs.fault_sign(first, self.student.outline))
-        elif isinstance(again, Tensor) and not same(first, again):
+            self.note(signs.fault_sign(first, self.student))
+        elif isinstance(again, Tensor) and not repeated(first, again):
             unregistered = signs.unregistered_sign(self.source)
             self.note(unregistered or signs.random_sign(self.source) or "state-between-calls")
-        if any(gradient_cut):
+        if any(cut):
             self.note(signs.cut_sign(self.source))
+
+    @staticmethod
+    def _gradient_cut(
+        answer: Answer, module: Module, x: Tensor, explained: Callable[[Tensor], Tensor]
+    ) -> bool:
+        """Whether a gradient is missing, or is another one than that of the same formula."""
+        gradient = answer.input_gradients.get(0)
+        if gradient is None or any(n not in answer.parameter_gradients for n in module.trainable):
+            return True
+        return not same(gradient, input_gradient(explained, x, x))
 
     def note(self, sign: str) -> None:
         """Remember a sign."""
         if sign and sign not in self.signs:
             self.signs.append(sign)
 
-    def concluded(
-        self, explanations: Sequence[Explanation], answers: Sequence[Tensor | None]
-    ) -> Finding:
+    def concluded(self, explanations: Sequence[Explanation], search: Search | None) -> Finding:
         """What may be said."""
+        answers = (
+            [search.answers.get(number) for number in range(search.questions)] if search else []
+        )
         wrong = not any(not explanation.changes for explanation in explanations)
         return conclude(explanations, self.signs, answers, wrong)
 
@@ -138,4 +167,15 @@ def sizes_fixed(first: Module | None, second: Module | None) -> bool:
     return list(first.shapes.values()) == list(second.shapes.values())
 
 
-__all__ = ["EndedError", "ModuleDiagnosis", "Shapes", "drawn", "sizes_fixed"]
+def width_ignored(module: Module, d: int, f: int) -> bool:
+    """Tell whether the hidden layer has another width than it was asked for.
+
+    Args:
+        module: with two layers from d to a hidden width and back, whatever else it holds.
+        d: features of a token.
+        f: hidden width that was asked for.
+    """
+    pairs = [s for s in map(squeezed, module.shapes.values()) if len(s) == 2 and d in s]
+    widths = [shape[0] if shape[1] == d else shape[1] for shape in pairs if set(shape) != {d}]
+    inner = [width for width in widths if widths.count(width) == 2 and width != 3 * d]
+    return bool(inner) and f not in widths

@@ -5,10 +5,13 @@ Each sign needs something that was seen to be wrong; the source only tells which
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Iterable, Sequence
 
 from grader.errors import StudentFaultError
 from grader.examiner.explain import MISSPELLED, NO_FORWARD
+from grader.examiner.student import Student
+from grader.model import Verdict
 from grader.sandbox.vocabulary import FunctionOutline, Outline
 
 # Causes by a piece of an exception's text.
@@ -19,6 +22,8 @@ BY_TEXT = (
     ("No CUDA GPUs are available", "moved-to-cuda"),
     ("a leaf Variable that requires grad", "input-changed-in-place"),
     ("No module named 'google", "colab-only"),
+    ("Can't call numpy() on Tensor that requires grad", "numpy-used"),
+    ("__array__", "numpy-used"),
 )
 BY_KIND = {
     "EOFError": "waits-for-input",
@@ -53,16 +58,35 @@ CUTS: dict[str, Callable[[FunctionOutline], bool]] = {
 RANDOM = ("dropout", "rand", "bernoulli", "normal_", "uniform_")
 
 
-def fault_sign(error: StudentFaultError, outline: Outline | None) -> str:
+def fault_sign(error: StudentFaultError, student: Student) -> str:
     """What an exception tells; empty if nothing certain."""
+    outline = student.outline
+    kind, text = error.kind, error.text
+    if kind == "NameError" and student.skipped:  # the name was to come from that statement
+        kind, text = student.skipped[0].kind, student.skipped[0].message
     for piece, name in BY_TEXT:
-        if piece in error.text:
+        if piece in text:
             return name
-    if error.kind in ("SyntaxError", "IndentationError", "TabError") and outline is not None:
+    if kind in ("SyntaxError", "IndentationError", "TabError") and outline is not None:
         return BY_LINE.get(outline.unreadable, "")
-    if error.kind == "NotImplementedError" and NO_FORWARD in error.text:
-        return ""
-    return BY_KIND.get(error.kind, "")
+    if kind == "NotImplementedError" and NO_FORWARD in text:
+        return _misspelled_method(outline, "forward")
+    if kind == "TypeError" and "positional argument" in text:
+        return _misspelled_method(outline, "__init__")
+    if error.verdict == Verdict.MISSING.value and outline is not None and not kind:
+        empty = not (outline.functions or outline.classes or outline.unreadable)
+        return "not-written-yet" if empty else ""
+    return BY_KIND.get(kind, "")
+
+
+def _misspelled_method(outline: Outline | None, name: str) -> str:
+    """Whether a class lacks a method, and has one with nearly that name."""
+    methods = [f.name.split(".") for f in outline.functions] if outline else []
+    for owner in {parts[0] for parts in methods if len(parts) == 2}:
+        own = [parts[1] for parts in methods if parts[0] == owner]
+        if name not in own and difflib.get_close_matches(name, own, cutoff=0.7):
+            return "misspelled-name"
+    return ""
 
 
 def nothing_sign(functions: Iterable[FunctionOutline], name: str) -> str:
@@ -75,12 +99,15 @@ def nothing_sign(functions: Iterable[FunctionOutline], name: str) -> str:
     own = next((f for f in functions if f.name == name or f.name.endswith(f".{name}")), None)
     if own is None or own.gives == "value":
         return ""
-    return "printed-not-returned" if "print" in own.calls else "nothing-returned"
+    names = {"printed": "printed-not-returned", "unwritten": "not-written-yet"}
+    return names.get(own.gives, "nothing-returned")
 
 
 def cut_sign(functions: Sequence[FunctionOutline]) -> str:
     """Why no gradient reaches the input, if the source shows exactly one reason."""
     found = [name for name, shows in CUTS.items() if any(shows(f) for f in functions)]
+    if "numpy-used" in found and "gradient-cut" in found:
+        found.remove("gradient-cut")  # x.detach().numpy() needs both
     return found[0] if len(found) == 1 else ""
 
 
