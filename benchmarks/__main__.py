@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.diagnosis import diagnosis_cost
 from benchmarks.measuring import (
     Cost,
     cost_of,
@@ -24,6 +25,7 @@ from benchmarks.walls import walls_cost
 from grader.batch import torch_version
 
 CLASS_SIZE = 32
+CORPUS = Path(__file__).parents[1] / "tests" / "corpus"
 ROUNDS = 4
 SINGLE_RUNS = 7
 Figures = dict[str, float]
@@ -41,6 +43,7 @@ def main() -> None:
             "class": throughput(crowd, one, folder),
             "one": single(one, folder),
             "walls": walls_cost(),
+            "diagnosis": diagnosis_cost(CORPUS),
             "memory_mb": {"one submission": round(peak_pss_mb(grade_command(one, folder / "m")))},
         }
     show(figures)
@@ -145,7 +148,7 @@ def single(one: Path, folder: Path) -> Figures:
 def show(figures: Mapping[str, object]) -> None:
     """Print the figures as a Markdown table."""
     sys.stdout.write(f"{figures['machine']}\n\n| figure | value |\n|---|---:|\n")
-    for section in ("class", "one", "walls", "memory_mb"):
+    for section in ("class", "one", "walls", "diagnosis", "memory_mb"):
         rows = figures[section]
         if isinstance(rows, dict):
             for name, value in rows.items():

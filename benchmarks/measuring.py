@@ -78,12 +78,13 @@ def peak_pss_mb(command: Sequence[str]) -> float:
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, env=single_threaded())
     peak = 0
     while process.poll() is None:
-        peak = max(peak, sum(_pss_kb(pid) for pid in _tree(process.pid)))
+        peak = max(peak, sum(_pss_kb(pid) for pid in process_tree(process.pid)))
         time.sleep(SAMPLE_SECONDS)
     return peak / 1024
 
 
-def _tree(root: int) -> Iterator[int]:
+def process_tree(root: int) -> Iterator[int]:
+    """A process and all below it."""
     children: dict[int, list[int]] = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():

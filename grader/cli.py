@@ -6,7 +6,8 @@ import difflib
 import os
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
@@ -22,6 +23,7 @@ from grader.intake.layouts import find_submissions, single_submission
 from grader.intake.names import canonical_file
 from grader.lint import lint_problems
 from grader.model import Scorecard
+from grader.proof import SEEDS, Proof, prove
 from grader.report.console import ClassProgress, class_table, console, feedback_text
 from grader.results import Results
 from grader.rubric import Rubric, load_rubric
@@ -39,6 +41,11 @@ RubricOption = Annotated[
     Path | None, Parameter(name=["--rubric"], help="The rubric; default: the assignment's own.")
 ]
 JsonOption = Annotated[bool, Parameter(name=["--json"], help="Print JSON for programs.")]
+
+
+QuickOption = Annotated[
+    bool, Parameter(name=["--quick"], help="Stubs and solutions only, no variants of them.")
+]
 
 
 @app.default
@@ -124,8 +131,8 @@ def _only_the_file(card: Scorecard, path: Path, rubric: Rubric) -> Scorecard:
 
 
 @app.command
-def lint(*, rubric: RubricOption = None) -> int:
-    """Prove the assignment: stubs earn nothing, solutions everything, each test counts."""
+def lint(*, rubric: RubricOption = None, quick: QuickOption = False) -> int:
+    """Prove the assignment: stubs earn nothing, solutions all, each mistake is caught and named."""
     rubric_path = rubric or default_rubric()
     with Nursery() as nursery, tempfile.TemporaryDirectory(prefix="grade-lint-") as folder:
         loaded = load_rubric(rubric_path)
@@ -138,6 +145,9 @@ def lint(*, rubric: RubricOption = None) -> int:
         )
         stubs, solutions = run.grade(nursery, subjects)
     problems = lint_problems(stubs, solutions)
+    proof = None if quick or problems else _prove(loaded)
+    if proof is not None:
+        problems += proof.problems
     if problems:
         raise AssignmentError(
             f"{rubric_path}: the assignment does not prove itself:\n"
@@ -147,7 +157,21 @@ def lint(*, rubric: RubricOption = None) -> int:
     out = console(sys.stdout)
     out.print(f"Stubs earn 0 of {stubs.max_score:g} points, solutions {solutions.score:g}.")
     out.print("Every hidden test is counted by one criterion.")
+    if proof is not None and proof.variants:
+        out.print(
+            f"{proof.variants} variants of the solutions, each with one choice made otherwise, are "
+            f"noticed by a test and named ({proof.examined} examinations)."
+        )
     return ExitStatus.DONE
+
+
+def _prove(rubric: Rubric) -> Proof:
+    with ExitStack() as stack:
+
+        def on_start(count: int) -> Callable[[], None]:
+            return stack.enter_context(ClassProgress(count)).advance
+
+        return prove(rubric, available_cpus(), SEEDS, on_start)
 
 
 @app.command

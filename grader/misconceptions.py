@@ -59,3 +59,5 @@ def _load(path: Path) -> dict[str, MisconceptionText]:
     except ValidationError as error:
         found = [f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors()]
         raise RubricError(str(path), found) from error
+    except ValueError as error:  # a date or number that is none
+        raise RubricError(str(path), [f"is not valid YAML: {error}"]) from error

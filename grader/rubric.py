@@ -277,6 +277,8 @@ def _section_at(location: tuple[str | int, ...]) -> type[BaseModel]:
         "milestones": Milestone,
         "criteria": Criterion,
     }
+    if names[:1] == ["groups"]:
+        return MisconceptionText
     return by_name[names[-1]] if names else Rubric
 
 

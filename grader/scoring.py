@@ -146,7 +146,11 @@ def _misconceptions(finding: Mapping[str, Any], rubric: Rubric) -> tuple[Misconc
 def _kept(criterion: Criterion, finding: Mapping[str, Any]) -> Decimal:
     """Points that a known misconception leaves, if nothing else was found."""
     names = finding.get("names", ())
-    if not names or any(name not in criterion.misconceptions for name in names):
+    if (
+        not names
+        or finding.get("either")
+        or any(name not in criterion.misconceptions for name in names)
+    ):
         return Decimal(0)
     return criterion.points * min(criterion.misconceptions[name] for name in names)
 

@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,7 @@ class Case:
     Attributes:
         lost: verdict of every criterion that must lose points, by `milestone/criterion`.
         says: a piece of the message that the student must read, by the same key.
+        named: misconceptions of each milestone; only what is in the catalogue has a name.
     """
 
     name: str
@@ -41,14 +42,14 @@ class Case:
     fill: bool
     lost: dict[str, str]
     says: dict[str, str]
+    named: dict[str, list[str]] = field(default_factory=dict)
 
 
 def load_case(name: str) -> Case:
     """Read a case's expected.yaml."""
     data = yaml.safe_load((CORPUS / name / "expected.yaml").read_text(encoding="utf-8"))
-    return Case(
-        name, data["about"], data["fill"] == "solutions", data["lost"], data.get("says", {})
-    )
+    fill, named = data["fill"] == "solutions", data.get("misconceptions", {})
+    return Case(name, data["about"], fill, data["lost"], data.get("says", {}), named)
 
 
 def case_names() -> list[str]:
@@ -105,6 +106,9 @@ def differences(case: Case, card: dict[str, Any]) -> list[str]:
         return [f"needs attention: {card['problem']}"]
     found = []
     for milestone in card["milestones"]:
+        expected_names, names = sorted(case.named.get(milestone["id"], [])), names_in(milestone)
+        if names != expected_names:
+            found.append(f"{milestone['id']}: named {names}, not {expected_names}")
         for criterion in milestone["criteria"]:
             key = f"{milestone['id']}/{criterion['id']}"
             expected = case.lost.get(key, "passed")
@@ -119,18 +123,75 @@ def differences(case: Case, card: dict[str, Any]) -> list[str]:
     return found
 
 
+def names_in(milestone: dict[str, Any]) -> list[str]:
+    """Ids of the misconceptions named in one milestone of a scorecard, sorted."""
+    return sorted(misconception["id"] for misconception in milestone["misconceptions"])
+
+
+@dataclass
+class Tally:
+    """How well mistakes are named, over the milestones of some cases.
+
+    Attributes:
+        right: milestones that lose no point (the prediction aside).
+        right_named: of these, those that are given a name all the same.
+        wrong: milestones that lose points.
+        known: of these, those whose mistake is in the catalogue.
+        named: of the known ones, those that are given exactly their names.
+        misnamed: of all that lose points, those that are given a name that is not theirs.
+    """
+
+    right: int = 0
+    right_named: int = 0
+    wrong: int = 0
+    known: int = 0
+    named: int = 0
+    misnamed: int = 0
+
+    def add(self, case: Case, card: dict[str, Any]) -> None:
+        """Count the milestones of one case."""
+        for milestone in card["milestones"]:
+            expected, names = case.named.get(milestone["id"], []), names_in(milestone)
+            if milestone["score"] == milestone["max_score"]:
+                self.right += 1
+                self.right_named += bool(names)
+                continue
+            self.wrong += 1
+            self.known += bool(expected)
+            self.named += bool(expected) and names == sorted(expected)
+            self.misnamed += bool(set(names) - set(expected))
+
+    def table(self) -> str:
+        """The counts as lines of a table."""
+        share = 100 * self.named / self.known if self.known else 100.0
+        rows = [
+            ("milestones without a lost point", self.right),
+            ("  given a misconception", self.right_named),
+            ("milestones with lost points", self.wrong),
+            ("  given a wrong misconception", self.misnamed),
+            ("  with a mistake of the catalogue", self.known),
+            ("    named exactly", self.named),
+        ]
+        lines = [f"{text:<40}{count:>6}" for text, count in rows]
+        return "\n".join([*lines, f"{'    share':<40}{share:>5.1f}%"])
+
+
 def main() -> None:
-    """Print every difference, and how many cases have none."""
+    """Print every difference, how many cases have none, and how well mistakes are named."""
     names = sys.argv[1:] or case_names()
     with tempfile.TemporaryDirectory() as folder:
         cards = grade_cases(names, Path(folder))
     wrong = 0
+    tally = Tally()
     for name in names:
         found = differences(load_case(name), cards[name])
+        if cards[name]["status"] == "graded":
+            tally.add(load_case(name), cards[name])
         wrong += bool(found)
         for line in found:
             print(f"{name}: {line}")
     print(f"{len(names) - wrong} of {len(names)} cases are as expected")
+    print(tally.table())
 
 
 if __name__ == "__main__":

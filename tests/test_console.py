@@ -6,7 +6,15 @@ import io
 
 import pytest
 
-from grader.model import CriterionScore, MilestoneScore, Scorecard, Status, TestCount, Verdict
+from grader.model import (
+    CriterionScore,
+    MilestoneScore,
+    Misconception,
+    Scorecard,
+    Status,
+    TestCount,
+    Verdict,
+)
 from grader.report.console import ClassProgress, class_table, console, feedback_text
 from grader.rubric import Rubric
 
@@ -25,6 +33,7 @@ def card(
     status: Status = "graded",
     message: str = "",
     notes: tuple[str, ...] = (),
+    misconceptions: tuple[Misconception, ...] = (),
 ) -> Scorecard:
     """A scorecard of the shipped assignment with one lost criterion in each milestone."""
     criterion = CriterionScore(
@@ -38,7 +47,13 @@ def card(
     )
     milestones = tuple(
         MilestoneScore(
-            id=m.id, title=m.title, score=1.5, max_score=30.0, criteria=(criterion,), notes=notes
+            id=m.id,
+            title=m.title,
+            score=1.5,
+            max_score=30.0,
+            criteria=(criterion,),
+            misconceptions=misconceptions,
+            notes=notes,
         )
         for m in rubric.milestones
     )
@@ -122,6 +137,31 @@ def test_messages_are_no_markup(rubric: Rubric) -> None:
     """What looks like rich's markup is shown as it is."""
     text = "\n".join(shown(feedback_text(card(rubric, message="x [bold]1[/bold] [0]"))))
     assert "x [bold]1[/bold] [0]" in text
+
+
+def named(title: str, message: str) -> tuple[Misconception, ...]:
+    return (Misconception(id="an-id", title=title, message=message),)
+
+
+def test_feedback_names_misconceptions(rubric: Rubric) -> None:
+    """Title and message above the criteria, wrapped with their margin."""
+    message = " ".join(f"word{n}" for n in range(30))
+    lines = shown(feedback_text(card(rubric, misconceptions=named("Eps missing", message))))
+    assert lines[1].startswith("  Eps missing. word0 word1 ")
+    assert max(map(len, lines)) <= 80
+    above = lines[1 : lines.index("  ✗ A criterion: not right yet")]
+    assert " ".join(" ".join(above).split()) == f"Eps missing. {message}"
+    assert all(line.startswith("  ") for line in above)
+
+
+def test_misconceptions_are_no_markup_and_control_nothing(rubric: Rubric) -> None:
+    """An instructor's texts are shown as they are, without escapes."""
+    found = card(rubric, misconceptions=named("[red]T[/red]", "a\x1b[2Jb \x9b31m [0]"))
+    text = "\n".join(shown(feedback_text(found)))
+    assert "[red]T[/red]. a" in text
+    assert "[0]" in text
+    assert "\x1b" not in text
+    assert "\x9b" not in text
 
 
 @pytest.mark.parametrize("text", ["\x1b[2Jgone", "\x1b]0;title\x07", "\x9b31m"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.corpus_run import Case, case_names, differences, load_case
+from tests.corpus_run import Case, Tally, case_names, differences, load_case
 from tests.support import CorpusRun
 
 CASES = {name: load_case(name) for name in case_names()}
@@ -39,6 +39,17 @@ def test_faulty_work_loses_something(name: str) -> None:
     assert CASES[name].about
 
 
+def test_mistakes_are_named_and_never_wrongly(corpus: CorpusRun) -> None:
+    """Nothing correct is given a name, nothing a wrong one, and 95 % of the known ones theirs."""
+    tally = Tally()
+    for name, case in CASES.items():
+        if corpus.cards[name]["status"] == "graded":
+            tally.add(case, corpus.cards[name])
+    assert (tally.right_named, tally.misnamed) == (0, 0)
+    assert tally.known >= 120
+    assert tally.named >= 0.95 * tally.known
+
+
 def test_a_difference_would_be_seen(corpus: CorpusRun) -> None:
     """A wrong verdict, wrong points, a missing word and a fault of ours are all differences."""
     wrong, right = corpus.cards["bad-ffn-relu"], corpus.cards["ok-ffn-einsum"]
@@ -48,5 +59,7 @@ def test_a_difference_would_be_seen(corpus: CorpusRun) -> None:
     assert len(differences(Case("x", "x", True, lost, {}), right)) == 2
     says = {"ffn/exact-gelu": "never said"}
     assert len(differences(Case("x", "x", True, {}, says), right)) == 1
+    unnamed = Case("x", "x", True, {}, {}, {"ffn": ["no-activation"]})
+    assert any(d.startswith("ffn: named []") for d in differences(unnamed, right))
     attention = {"status": "needs-attention", "problem": "ours"}
     assert differences(nothing_lost, attention) == ["needs attention: ours"]

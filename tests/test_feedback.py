@@ -10,7 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from grader.model import CriterionScore, MilestoneScore, Scorecard, Status, TestCount, Verdict
+from grader.model import (
+    CriterionScore,
+    MilestoneScore,
+    Misconception,
+    Scorecard,
+    Status,
+    TestCount,
+    Verdict,
+)
 from grader.report.feedback import escape, feedback_markdown, points, shared_lines
 from grader.rubric import Rubric
 
@@ -37,9 +45,16 @@ def card(
     status: Status = "graded",
     notes: tuple[str, ...] = (),
     milestone_notes: tuple[str, ...] = (),
+    misconceptions: tuple[Misconception, ...] = (),
 ) -> Scorecard:
     milestone = MilestoneScore(
-        id="one", title="One", score=2.5, max_score=4.0, criteria=criteria, notes=milestone_notes
+        id="one",
+        title="One",
+        score=2.5,
+        max_score=4.0,
+        criteria=criteria,
+        misconceptions=misconceptions,
+        notes=milestone_notes,
     )
     return Scorecard(
         student="ann",
@@ -50,6 +65,10 @@ def card(
         notes=notes,
         problem="Ours." if status == "needs-attention" else "",
     )
+
+
+def misconception(title: str = "Title", message: str = "Message.") -> Misconception:
+    return Misconception(id="an-id", title=title, message=message)
 
 
 def seen(markdown: str) -> str:
@@ -141,6 +160,24 @@ def test_notes_are_on_the_page(rubric: Rubric) -> None:
     assert "line 3 was skipped" in text
 
 
+def test_misconceptions_are_on_the_page(rubric: Rubric) -> None:
+    """Title and message of each, once, between the milestone's title and its criteria."""
+    named = (misconception("First", "One."), misconception("Second", "Two."))
+    found = card(criterion(1, Verdict.FAILED, "It is wrong."), misconceptions=named)
+    text = seen(feedback_markdown(found, rubric))
+    pieces = ("2.5 / 4", "First. One.", "Second. Two.", "✗ Criterion 1")
+    places = [text.index(piece) for piece in pieces]
+    assert places == sorted(places)
+    assert text.count("First. One.") == text.count("Second. Two.") == 1
+    assert "an-id" not in text
+
+
+def test_misconceptions_are_not_told_before_the_work_is_graded(rubric: Rubric) -> None:
+    """What needs attention may be another thing altogether."""
+    found = card(criterion(1), status="needs-attention", misconceptions=(misconception(),))
+    assert "Message." not in feedback_markdown(found, rubric)
+
+
 HOSTILE = (
     "<script>alert(1)</script>",
     "[click](http://evil.example)",
@@ -177,6 +214,16 @@ def test_a_note_is_shown_as_it_is(rubric: Rubric, text: str) -> None:
     page = feedback_markdown(card(criterion(1), notes=(text,)), rubric)
     assert tags(page) == tags(plain)
     assert text in seen(page)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_misconception_is_shown_as_it_is(rubric: Rubric, text: str) -> None:
+    """Title and message may be an instructor's own, who writes no Markdown."""
+    plain = feedback_markdown(card(criterion(1), misconceptions=(misconception(),)), rubric)
+    named = misconception(text, text)
+    page = feedback_markdown(card(criterion(1), misconceptions=(named,)), rubric)
+    assert tags(page) == tags(plain)
+    assert f"{text}. {text}" in seen(page)
 
 
 def test_line_ends_and_control_characters_do_not_leave_their_line(rubric: Rubric) -> None:

@@ -7,7 +7,7 @@ import io
 
 import pytest
 
-from grader.model import MilestoneScore, Scorecard, Status, Submission
+from grader.model import MilestoneScore, Misconception, Scorecard, Status, Submission
 from grader.report.gradebook import gradebook_csv, spreadsheet_safe
 from grader.rubric import Rubric
 
@@ -66,6 +66,40 @@ def test_a_submission_that_needs_attention_has_no_points(rubric: Rubric) -> None
     row = only_row(rubric, submission(), card(rubric, "needs-attention", "Two files."))
     assert (row["score"], row["layernorm"], row["ffn"], row["encoder-block"]) == ("", "", "", "")
     assert row["notes"].startswith("Two files.")
+
+
+def named(rubric: Rubric, *found: tuple[list[str], str]) -> Scorecard:
+    """A scorecard with the ids of misconceptions and the group of each milestone."""
+    plain = card(rubric)
+    milestones = [
+        milestone.model_copy(
+            update={
+                "misconceptions": tuple(Misconception(id=i, title="T", message="M") for i in ids),
+                "group": group,
+            }
+        )
+        for milestone, (ids, group) in zip(plain.milestones, found, strict=True)
+    ]
+    return plain.model_copy(update={"milestones": tuple(milestones)})
+
+
+@pytest.mark.parametrize(
+    ("found", "cell"),
+    [
+        ([([], ""), ([], ""), ([], "")], ""),
+        ([(["eps-missing", "no-grad"], ""), (["a/b"], ""), ([], "")],
+         "layernorm:eps-missing layernorm:no-grad ffn:a/b"),
+        ([([], ""), ([], "0123456789ab"), (["post-norm"], "")],
+         "ffn:0123456789ab encoder-block:post-norm"),
+        ([(["0123456789ab"], "0123456789ab"), ([], ""), ([], "")], "layernorm:0123456789ab"),
+    ],
+    ids=["nothing", "names", "unexplained-group", "named-group"],
+)  # fmt: skip
+def test_misconceptions_stand_with_their_milestones(
+    rubric: Rubric, found: list[tuple[list[str], str]], cell: str
+) -> None:
+    """Ids separated by spaces, alternatives as one; a group by its fingerprint, once."""
+    assert only_row(rubric, submission(), named(rubric, *found))["misconceptions"] == cell
 
 
 @pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from grader.errors import RubricError
+from grader.misconceptions import known_texts
 from grader.rubric import Rubric, check_tests_counted, load_rubric, parse_rubric
 from grader.rubric import tests_of as counted_tests
 from tests.corpus_run import RUBRIC
@@ -303,3 +304,77 @@ def test_the_error_counts_its_problems_and_says_what_to_do(folder: Path) -> None
     assert f"{folder / 'rubric.yaml'}: 2 problems in the rubric:" in text
     assert all(problem in text for problem in caught.value.problems)
     assert "Mend these lines" in text
+
+
+def with_shares(text: str) -> tuple[str, str]:
+    """A replacement that gives the first criterion a map of misconceptions, on line 16."""
+    return "award: all", f"award: all\n        misconceptions: {text}"
+
+
+def test_a_criterion_keeps_shares_for_misconceptions(folder: Path) -> None:
+    """From nothing to everything, as the decimals that were written."""
+    shares = "{eps-missing: 0, root-missing: 0.35, post-norm: 1}"
+    first, second = parse(folder, VALID.replace(*with_shares(shares))).milestones[0].criteria
+    assert {name: str(share) for name, share in first.misconceptions.items()} == {
+        "eps-missing": "0",
+        "root-missing": "0.35",
+        "post-norm": "1",
+    }
+    assert second.misconceptions == {}
+
+
+def test_a_misconception_that_there_is_not_comes_with_the_nearest(folder: Path) -> None:
+    """A mistyped id would leave nobody any points."""
+    assert only_problem(folder, with_shares("{eps-missing: 1, root-mising: 0.5}")) == (
+        "line 16, column 42: milestones[0].criteria[0].misconceptions.root-mising: no such "
+        "misconception; perhaps you meant 'root-missing'"
+    )
+
+
+@pytest.mark.parametrize("share", ["1.5", "-0.1", ".nan", "true", "half", "~"])
+def test_a_share_is_a_number_from_0_to_1(folder: Path, share: str) -> None:
+    """Whatever else it is comes with its place."""
+    place = "line 16, column 26: milestones[0].criteria[0].misconceptions.eps-missing: "
+    assert only_problem(folder, with_shares(f"{{eps-missing: {share}}}")).startswith(place)
+
+
+def test_another_file_has_texts_in_place_of_the_grader_s_own(folder: Path) -> None:
+    """Those that it holds; the others stay, and so do the grader's for the next rubric."""
+    (folder / "de.yaml").write_text("eps-missing: {title: Kein Epsilon, message: Siehe Folie 5.}")
+    text = parse(folder, VALID + "messages: de.yaml\n").texts
+    own = known_texts()
+    assert (text["eps-missing"].title, text["eps-missing"].message) == (
+        "Kein Epsilon",
+        "Siehe Folie 5.",
+    )
+    assert {name for name in own if text[name] != own[name]} == {"eps-missing"}
+    assert parse(folder, VALID).texts == own
+
+
+def test_a_fault_in_the_file_of_texts_is_a_fault_of_that_file(folder: Path) -> None:
+    """The message names it, and not the rubric, where nothing is wrong."""
+    (folder / "de.yaml").write_text("eps-mising: {title: T, message: M}")
+    with pytest.raises(RubricError, match="no such misconception: eps-mising") as caught:
+        parse(folder, VALID + "messages: de.yaml\n")
+    assert str(caught.value).startswith(f"{folder / 'de.yaml'}: 1 problem")
+
+
+@pytest.mark.parametrize("name", ["0123456789ab", "123456789012"], ids=["hexadecimal", "decimal"])
+def test_a_group_of_wrong_answers_gets_a_name(folder: Path, name: str) -> None:
+    """Twelve digits without a letter are no number either."""
+    groups = parse(folder, VALID + f"groups: {{{name}: {{title: Ours, message: See it.}}}}").groups
+    assert [(key, text.title, text.message) for key, text in groups.items()] == [
+        (name, "Ours", "See it.")
+    ]
+
+
+@pytest.mark.parametrize(
+    "name", ["0123456789a", "0123456789abc", "0123456789AB", "0123456789ag", "eps-missing", "''"]
+)
+def test_a_group_has_a_fingerprint(folder: Path, name: str) -> None:
+    """A name that no answer can have is a fault of the file, with its line."""
+    problem = only_problem(
+        folder, ("suites: suites", f"suites: suites\ngroups: {{{name}: {{title: T, message: M}}}}")
+    )
+    assert problem.startswith("line 5, ")
+    assert "groups." in problem

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grader.misconceptions import MisconceptionText, known_texts
 from grader.model import Scorecard, Verdict
 from grader.rubric import Rubric, parse_rubric
 from grader.scoring import score, unscored
@@ -290,3 +291,101 @@ def test_points_of_the_rubric_are_decimals(tmp_path: Path) -> None:
     rubric = parse_rubric(head + ", ".join(lines) + "]}\n", tmp_path / "rubric.yaml")
     assert rubric.points == 1
     assert card_of(rubric, *(entry(f"test_c{n}_a") for n in range(10))).score == 1.0
+
+
+SHARES = {"eps-missing": 0.5, "root-missing": 0.25}
+FOUND_OUT = "0123456789ab"
+
+
+def diagnosed(rubric: Rubric, *tests: Any, finding: object) -> Scorecard:
+    """Score a report with a diagnosis; the grader's own texts are known."""
+    report = report_of(*tests)
+    report["examination"]["findings"] = {"one": finding}
+    return score(report, rubric.model_copy(update={"texts": known_texts()}))
+
+
+@pytest.mark.parametrize(
+    ("names", "kept"),
+    [
+        ([], 0.0),
+        (["eps-missing"], 2.0),
+        (["root-missing", "eps-missing"], 1.0),
+        (["eps-missing", "sign-reversed"], 0.0),
+        (["eps-missing", "renamed-since"], 0.0),
+        (["sign-reversed"], 0.0),
+    ],
+    ids=["none", "one", "smaller-share", "another-one", "unknown-one", "not-in-map"],
+)
+def test_a_misconception_leaves_its_share_of_the_points(names: list[str], kept: float) -> None:
+    """The smallest share of all that were found; nothing if one of them has none."""
+    rubric = rubric_of({"points": 4, "misconceptions": SHARES})
+    card = diagnosed(rubric, entry("test_c0_a", "failed"), finding={"names": names})
+    (criterion,) = card.milestones[0].criteria
+    assert (card.score, criterion.score, criterion.verdict) == (kept, kept, Verdict.FAILED)
+
+
+def test_a_share_is_of_the_criterion_that_has_it() -> None:
+    """Another criterion of the same milestone loses its points as ever."""
+    rubric = rubric_of({"points": 4, "misconceptions": SHARES}, {"points": 4})
+    lost = [entry("test_c0_a", "failed"), entry("test_c1_a", "failed")]
+    card = diagnosed(rubric, *lost, finding={"names": ["eps-missing"]})
+    assert [criterion.score for criterion in card.milestones[0].criteria] == [2.0, 0.0]
+
+
+@pytest.mark.parametrize(("passed", "points"), [(0, 2.0), (1, 2.0), (3, 3.0), (4, 4.0)])
+def test_a_share_never_takes_what_tests_give(passed: int, points: float) -> None:
+    """The larger of both counts, and full marks stay full."""
+    rubric = rubric_of({"points": 4, "award": "proportional", "misconceptions": SHARES})
+    tests = [entry(f"test_c0_{n}", "passed" if n < passed else "failed") for n in range(4)]
+    assert diagnosed(rubric, *tests, finding={"names": ["eps-missing"]}).score == points
+
+
+def test_misconceptions_are_named_with_their_texts() -> None:
+    """In the order of the diagnosis; one that the grader does not know any more is passed over."""
+    finding = {"names": ["sign-reversed", "renamed-since", "eps-missing"]}
+    card = diagnosed(rubric_of({"points": 4}), entry("test_c0_a", "failed"), finding=finding)
+    named = card.milestones[0].misconceptions
+    assert [found.id for found in named] == ["sign-reversed", "eps-missing"]
+    text = known_texts()["eps-missing"]
+    assert (named[1].title, named[1].message) == (text.title, text.message)
+
+
+def test_alternatives_are_one_entry_and_keep_no_points() -> None:
+    """Which of them it is nobody knows, so all are told and none has a share."""
+    rubric = rubric_of({"points": 4, "misconceptions": SHARES})
+    finding = {"names": [], "either": ["eps-missing", "renamed-since", "root-missing"]}
+    card = diagnosed(rubric, entry("test_c0_a", "failed"), finding=finding)
+    (named,) = card.milestones[0].misconceptions
+    texts = [known_texts()[name] for name in ("eps-missing", "root-missing")]
+    assert (card.score, named.id) == (0.0, "eps-missing/root-missing")
+    assert all(text.title in named.title and text.message in named.message for text in texts)
+
+
+def test_a_named_group_shows_its_text_to_each_of_its_students() -> None:
+    """An instructor's words for a fingerprint; a fingerprint without a name shows nothing."""
+    group = MisconceptionText(title="Our own", message="Look at line 3.")
+    rubric = rubric_of({"points": 4}).model_copy(update={"groups": {FOUND_OUT: group}})
+    prints = (FOUND_OUT, FOUND_OUT, "ba9876543210")
+    lost = entry("test_c0_a", "failed")
+    found = [diagnosed(rubric, lost, finding={"fingerprint": p}).milestones[0] for p in prints]
+    assert [milestone.group for milestone in found] == list(prints)
+    named = [[(m.id, m.title, m.message) for m in one.misconceptions] for one in found]
+    assert named == [[(FOUND_OUT, "Our own", "Look at line 3.")]] * 2 + [[]]
+
+
+def test_a_diagnosis_that_failed_changes_nothing() -> None:
+    """Its traceback is for the instructor, who finds it in the report."""
+    rubric = rubric_of({"points": 4, "misconceptions": SHARES})
+    tests = [entry("test_c0_a", "failed", "No.")]
+    found = diagnosed(rubric, *tests, finding={"fault": "Traceback: KeyError"})
+    assert found == card_of(rubric, *tests)
+    assert (found.status, found.score) == ("graded", 0.0)
+
+
+def test_a_report_without_any_diagnosis_is_scored() -> None:
+    """Older reports have none, and milestones that passed have none either."""
+    report = report_of(entry("test_c0_a"))
+    assert "findings" not in report["examination"]
+    card = score(report, rubric_of({"points": 4, "misconceptions": SHARES}))
+    (milestone,) = card.milestones
+    assert (card.score, milestone.misconceptions, milestone.group) == (4.0, (), "")

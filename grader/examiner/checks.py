@@ -10,6 +10,7 @@ import math
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -139,9 +140,14 @@ def input_gradient(function: Callable[[Tensor], Tensor], x: Tensor, upstream: Te
 class Draw:
     """Random tensors of one test: the same for every submission, different for every test.
 
+    Attributes:
+        seed: 0 for submissions; other numbers prove that nothing hangs on these random numbers.
+
     Args:
         test: id of the test, the seed of its generator.
     """
+
+    seed: ClassVar[int] = 0
 
     def __init__(self, test: str) -> None:
         self._generator = torch.Generator()
@@ -149,7 +155,7 @@ class Draw:
 
     def turn_to(self, test: str) -> None:
         """Start with the random numbers of a test."""
-        self._generator.manual_seed(zlib.crc32(test.encode()))
+        self._generator.manual_seed(zlib.crc32(test.encode(), self.seed))
 
     def normal(
         self,

@@ -8,12 +8,12 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import Any
 
 from grader.errors import NurseryError, SuiteError
-from grader.examiner.messages import Job, Setup
+from grader.examiner.messages import Job, Setup, SuiteVariant
 
 LAST_WORDS_BYTES = 2_000
 # The nursery and everything below it see this environment only.
@@ -33,8 +33,13 @@ ENVIRONMENT = {
 class Nursery:
     """A nursery process; started at once, configured when the rubric is known.
 
+    Attributes:
+        variants: variants of the solutions, if the setup has asked for them; known when ready.
+
     Use it as a context manager: at its end the process and all below it end too.
     """
+
+    variants: Sequence[SuiteVariant] = ()
 
     def __enter__(self) -> Nursery:
         here, there = socket.socketpair()
@@ -87,6 +92,7 @@ class Nursery:
             )
         if message is None or "ready" not in message:
             raise self._died("did not start")
+        self.variants = [SuiteVariant.model_validate(v) for v in message.get("variants", ())]
         return [str(test) for test in message["ready"]]
 
     def submit(self, job: Job) -> None:

@@ -12,15 +12,16 @@ import socket
 import time
 import traceback
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from grader.examiner.checks import Draw
 from grader.examiner.examination import Examination
-from grader.examiner.messages import Job, Setup
+from grader.examiner.messages import Job, Setup, SuiteVariant
 from grader.examiner.plugin import examination_key
 from grader.examiner.reports import all_passed, begin_report, forget, write_report
 from grader.sandbox.channel import Spawner
@@ -84,7 +85,10 @@ class ExaminerLoop:
             _ = item.location  # computed once here instead of in every child
         gc.collect()
         gc.freeze()
-        self._tell({"ready": [item.nodeid for item in session.items]})
+        ready: dict[str, object] = {"ready": [item.nodeid for item in session.items]}
+        if self.setup.variants:
+            ready["variants"] = [v.model_dump() for v in suite_variants(session)]
+        self._tell(ready)
         self.selector.register(self.command, selectors.EVENT_READ)
         while self.open or self.waiting or self.children:
             while self.waiting and len(self.children) < self.setup.jobs:
@@ -171,6 +175,14 @@ class ExaminerLoop:
             os._exit(CHILD_FAILED)
 
 
+def suite_variants(session: pytest.Session) -> Iterator[SuiteVariant]:
+    """Variants of the solutions, as the suites list them under `VARIANTS`."""
+    modules = {item.getparent(pytest.Module): None for item in session.items}
+    for module in filter(None, modules):
+        for variant in getattr(module.obj, "VARIANTS", ()):
+            yield SuiteVariant(suite=module.path.name, names=variant.names, source=variant.source)
+
+
 def run_items(config: pytest.Config, items: Sequence[pytest.Item]) -> None:
     """Run tests, one after the other."""
     for item, following in zip(items, [*items[1:], None], strict=True):
@@ -201,7 +213,9 @@ def examine(
         OSError: if report or log cannot be written.
     """
     config = session.config
-    examination = Examination(setup, job.candidates, Path(job.folder), spawner)
+    Draw.seed = job.seed
+    folder = Path(job.folder)
+    examination = Examination(setup, job.candidates, folder, None if job.trusted else spawner)
     config.stash[examination_key] = examination
     begin_report(config)
     for suite, tests in itertools.groupby(session.items, key=lambda item: item.path.name):

@@ -28,6 +28,7 @@ class Setup(_Message):
         output_kb: how much of a submission's prints to keep.
         jobs: submissions examined at the same time.
         cold: start workers as new processes instead of forking them.
+        variants: tell with the tests which variants of the solutions the suites have.
         walls: the walls around each worker.
     """
 
@@ -40,7 +41,22 @@ class Setup(_Message):
     output_kb: int
     jobs: int
     cold: bool = False
+    variants: bool = False
     walls: tuple[str, ...] = ALL_WALLS
+
+
+class SuiteVariant(_Message):
+    """A solution of one milestone with known mistakes, to prove the suite.
+
+    Attributes:
+        suite: file name of the suite.
+        names: the misconceptions in it; none if it is right.
+        source: text of the milestone's file.
+    """
+
+    suite: str
+    names: tuple[str, ...]
+    source: str
 
 
 class Job(_Message):
@@ -52,6 +68,8 @@ class Job(_Message):
         report: where report.json is to be written.
         log: where log.txt is to be written.
         facts: copied into the report as they are.
+        trusted: our own code: it runs without a worker, in the child of the examiner.
+        seed: other random numbers for the tests.
     """
 
     student: str
@@ -60,3 +78,5 @@ class Job(_Message):
     report: str
     log: str
     facts: dict[str, str]
+    trusted: bool = False
+    seed: int = 0

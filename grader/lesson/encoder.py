@@ -12,23 +12,96 @@ from grader.lesson.choices import (
     BlockChoices,
     FeedForwardChoices,
     NormChoices,
+    WiringChoices,
 )
 from grader.lesson.mathematics import Block, Norm, attention, feed_forward, layer_norm
 
 BLOCK = BlockChoices()
 
 
+Step = Callable[[Tensor], Tensor]
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The sublayers of a block and its norms."""
+
+    attend: Step
+    feed: Step
+    norm1: Step
+    norm2: Step
+
+
 @dataclass(frozen=True)
 class Half:
-    """One sublayer of the block with its norm and its residual.
+    """One sublayer with its norm and its residual.
 
     Attributes:
         residual: what is added to the sublayer's output, as in `WiringChoices.first`.
     """
 
-    sublayer: Callable[[Tensor], Tensor]
-    norm: Callable[[Tensor], Tensor]
+    sublayer: Step
+    norm: Step
     residual: str
+
+
+# What a residual sum is made of: the kind of residual, the stream, the sublayer's output, and
+# the block's input.
+Sum = Callable[[str, Tensor, Tensor, Tensor], Tensor]
+
+
+def plain_sum(residual: str, stream: Tensor, output: Tensor, x: Tensor) -> Tensor:
+    """The stream after a sublayer."""
+    if residual == "none":
+        return output
+    if residual == "doubled":
+        return stream + stream + output
+    return (x if residual == "input" else stream) + output
+
+
+def wired(x: Tensor, parts: Parts, wiring: WiringChoices, total: Sum = plain_sum) -> Tensor:
+    """The parts of a block in the order that the wiring says.
+
+    Args:
+        x: shape (B, T, d).
+        parts: sublayers and norms.
+        wiring: how they are connected.
+        total: makes the residual sums.
+    """
+    stream = x
+    for half in _halves(parts, wiring):
+        source = x if wiring.order == "parallel" else stream
+        received = source if wiring.norm in ("post", "branch") else half.norm(source)
+        output = half.sublayer(received)
+        if wiring.norm == "branch":
+            output = half.norm(output)
+        beside = half.norm(stream) if half.residual == "normalised" else stream
+        summed = total(half.residual, beside, output, x)
+        stream = half.norm(summed) if wiring.norm == "post" else summed
+    last = {"norm1": parts.norm1, "norm2": parts.norm2}.get(wiring.last)
+    return last(stream) if last else stream
+
+
+def _halves(parts: Parts, wiring: WiringChoices) -> list[Half]:
+    norms = {
+        "both": (parts.norm1, parts.norm2),
+        "only-first": (parts.norm1, _nothing),
+        "only-second": (_nothing, parts.norm2),
+        "swapped": (parts.norm2, parts.norm1),
+        "first-twice": (parts.norm1, parts.norm1),
+        "second-twice": (parts.norm2, parts.norm2),
+    }
+    first, second = norms[wiring.norms] if wiring.norm != "none" else (_nothing, _nothing)
+    halves = []
+    if wiring.sublayers != "no-attention":
+        halves.append(Half(parts.attend, first, wiring.first))
+    if wiring.sublayers != "no-ffn":
+        halves.append(Half(parts.feed, second, wiring.second))
+    return halves[::-1] if wiring.order == "ffn-first" else halves
+
+
+def _nothing(flow: Tensor) -> Tensor:
+    return flow
 
 
 class BlockComputation:
@@ -51,74 +124,26 @@ class BlockComputation:
             RuntimeError: if what they make does not line up.
         """
         self._kept.append(x)
-        wiring = choices.wiring
-        stream = x
-        for half in self._halves(choices):
-            source = x if wiring.order == "parallel" else stream
-            stream = self._through(half, source, stream, x, wiring.norm)
-        last = {"norm1": self._weights.norm1, "norm2": self._weights.norm2}.get(wiring.last)
-        return self._norm(last, choices.norm)(stream) if last else stream
+        parts = Parts(
+            self._attention(choices.attention),
+            self._feed_forward(choices.ffn),
+            self._norm(self._weights.norm1, choices.norm),
+            self._norm(self._weights.norm2, choices.norm),
+        )
+        return wired(x, parts, choices.wiring, self._sum)
 
-    def _halves(self, choices: BlockChoices) -> list[Half]:
-        wiring = choices.wiring
-        first, second = self._norms(choices)
-        halves = []
-        if wiring.sublayers != "no-attention":
-            halves.append(Half(self._attention(choices.attention), first, wiring.first))
-        if wiring.sublayers != "no-ffn":
-            halves.append(Half(self._feed_forward(choices.ffn), second, wiring.second))
-        return halves[::-1] if wiring.order == "ffn-first" else halves
+    def _sum(self, residual: str, stream: Tensor, output: Tensor, x: Tensor) -> Tensor:
+        key = ("sum", residual, id(stream), id(output), id(x))
+        return self._once(key, lambda: plain_sum(residual, stream, output, x))
 
-    def _norms(
-        self, choices: BlockChoices
-    ) -> tuple[Callable[[Tensor], Tensor], Callable[[Tensor], Tensor]]:
-        first = self._norm(self._weights.norm1, choices.norm)
-        second = self._norm(self._weights.norm2, choices.norm)
-        if choices.wiring.norm == "none":
-            return _nothing, _nothing
-        return {
-            "both": (first, second),
-            "only-first": (first, _nothing),
-            "only-second": (_nothing, second),
-            "swapped": (second, first),
-            "first-twice": (first, first),
-            "second-twice": (second, second),
-        }[choices.wiring.norms]
-
-    def _through(self, half: Half, source: Tensor, stream: Tensor, x: Tensor, norm: str) -> Tensor:
-        """The stream after one half of the block.
-
-        Args:
-            half: the sublayer.
-            source: what it works on.
-            stream: what its output is added to.
-            x: the block's input.
-            norm: where the norm stands.
-        """
-        received = source if norm in ("post", "branch") else half.norm(source)
-        output = half.sublayer(received)
-        if norm == "branch":
-            output = half.norm(output)
-        normalised = half.norm(stream) if half.residual == "normalised" else stream
-        added: dict[str, Callable[[], Tensor]] = {
-            "x": lambda: stream + output,
-            "normalised": lambda: normalised + output,
-            "none": lambda: output,
-            "doubled": lambda: stream + stream + output,
-            "input": lambda: x + output,
-        }
-        key = ("sum", half.residual, id(stream), id(normalised), id(output), id(x))
-        total = self._once(key, added[half.residual])
-        return half.norm(total) if norm == "post" else total
-
-    def _norm(self, norm: Norm, choices: NormChoices) -> Callable[[Tensor], Tensor]:
+    def _norm(self, norm: Norm, choices: NormChoices) -> Step:
         def compute(flow: Tensor) -> Tensor:
             key = ("norm", id(norm), choices, id(flow))
             return self._once(key, lambda: layer_norm(flow, norm, choices=choices))
 
         return compute
 
-    def _attention(self, choices: AttentionChoices) -> Callable[[Tensor], Tensor]:
+    def _attention(self, choices: AttentionChoices) -> Step:
         weights = self._weights
 
         def compute(flow: Tensor) -> Tensor:
@@ -129,7 +154,7 @@ class BlockComputation:
 
         return compute
 
-    def _feed_forward(self, choices: FeedForwardChoices) -> Callable[[Tensor], Tensor]:
+    def _feed_forward(self, choices: FeedForwardChoices) -> Step:
         def compute(flow: Tensor) -> Tensor:
             key = ("ffn", choices, id(flow))
             return self._once(key, lambda: feed_forward(flow, self._weights.ffn, choices))
@@ -140,10 +165,6 @@ class BlockComputation:
         if key not in self._known:
             self._known[key] = compute()
         return self._known[key]
-
-
-def _nothing(flow: Tensor) -> Tensor:
-    return flow
 
 
 def encoder_block(x: Tensor, weights: Block, choices: BlockChoices = BLOCK) -> Tensor:

@@ -13,13 +13,19 @@ from grader.examiner.checks import (
     expect_repeated,
     input_gradient,
 )
-from grader.examiner.diagnosis.layernorm import diagnose
+from grader.examiner.diagnosis.layernorm import CHANGES, diagnose
 from grader.examiner.student import Student
 from grader.lesson.mathematics import normalise
+from grader.lesson.variants import layer_norm_function, variants
 
 FUNCTION = "layernorm_scratch"
 LOOKED_FOR = (FUNCTION,)
 DIAGNOSE = diagnose
+VARIANTS = variants(
+    "PREDICTED_XHAT = [-1.3416, -0.4472, 0.4472, 1.3416]\nlayernorm_scratch =",
+    layer_norm_function,
+    CHANGES,
+)
 RESULT = f"The result of {FUNCTION}"
 
 # PyTorch's own names for a normalisation, as functions and as nodes of the gradient graph.

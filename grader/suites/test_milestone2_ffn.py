@@ -6,15 +6,17 @@ from torch import Tensor
 
 from grader.examiner.answers import Answer, fail
 from grader.examiner.checks import Draw, close, expect_like, expect_repeated, expect_shape
-from grader.examiner.diagnosis.ffn import diagnose
+from grader.examiner.diagnosis.ffn import CHANGES, diagnose
 from grader.examiner.module import Module, Run
 from grader.examiner.student import Student
 from grader.lesson.ffn_readings import feed_forward_readings
 from grader.lesson.mathematics import GELUS, FeedForward, feed_forward, ffn_parameter_count
+from grader.lesson.variants import feed_forward_class, variants
 
 CLASS = "FFN"
 LOOKED_FOR = (CLASS,)
 DIAGNOSE = diagnose
+VARIANTS = variants("PREDICTED_PARAMETERS = 148\nFFN =", feed_forward_class, CHANGES)
 OUTPUT = "The output of FFN"
 SHAPES = {"2d": (5, 4), "3d": (2, 5, 4), "4d": (2, 3, 5, 4)}
 

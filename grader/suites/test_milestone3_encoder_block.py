@@ -11,14 +11,16 @@ from torch import Tensor
 from grader.examiner.answers import Answer, fail
 from grader.examiner.block import BlockUnderTest
 from grader.examiner.checks import Draw, close, expect_like, expect_repeated, expect_shape
-from grader.examiner.diagnosis.encoder import diagnose
+from grader.examiner.diagnosis.encoder import CHANGES, diagnose
 from grader.examiner.module import Module, Run
 from grader.examiner.student import Student
 from grader.lesson.mathematics import block_parameter_count
+from grader.lesson.variants import encoder_block_class, variants
 
 CLASS = "EncoderBlock"
 LOOKED_FOR = (CLASS,)
 DIAGNOSE = diagnose
+VARIANTS = variants("PREDICTED_PARAMETERS = 840\nEncoderBlock =", encoder_block_class, CHANGES)
 OUTPUT = "The output of EncoderBlock"
 
 

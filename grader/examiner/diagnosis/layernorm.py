@@ -34,14 +34,15 @@ CHANGES = [c for c in changes_of(NormChoices) if c.choice not in ("gain", "shift
 def pool() -> list[tuple[Tensor, float]]:
     """Inputs with the eps to give: each shows some choices that others hide.
 
-    None has a single dimension: codes that take the wrong axes differ there without a reason that
+    Where all axes are equally long, code that mixes them up still gets through.  None has a
+    single dimension: codes that take the wrong axes differ there without a reason that
     would be worth a name.
     """
     draw = Draw("diagnosis of LayerNorm")
     return [
         (draw.normal(3, 4, 6, mean=0.5, std=1.5), DEFAULT_EPS),
-        (draw.normal(4, 8, std=3e-3), DEFAULT_EPS),
-        (draw.normal(4, 8), 0.5),
+        (draw.normal(4, 4, 4, std=3e-3), DEFAULT_EPS),
+        (draw.normal(4, 4, 4), 0.5),
         (draw.normal(5, 5, mean=1.0), DEFAULT_EPS),
         (draw.normal(2, 3, 4, 5, mean=-0.5), DEFAULT_EPS),
         (torch.tensor([[3.0, 3.0, 3.0], [0.0, 0.0, 0.0]]), DEFAULT_EPS),
