@@ -18,7 +18,7 @@ from grader.intake.staging import StagingArea, read_sources
 from grader.model import Scorecard, Submission
 from grader.report.feedback import feedback_markdown
 from grader.report.gradebook import gradebook_csv
-from grader.results import Results, digest_of, write_atomically
+from grader.results import Results, digest_of
 from grader.rubric import Rubric, check_tests_counted
 from grader.sandbox.policy import ALL_WALLS, FILE_WALLS
 from grader.scoring import score, unscored
@@ -155,7 +155,7 @@ class ClassRun:
         trusted = not set(FILE_WALLS) & set(self.walls)
         remark = TRUSTED_REMARK if trusted else ""
         gradebook = gradebook_csv(submissions, cards, self.rubric, remark)
-        write_atomically(self.results.gradebook, gradebook)
+        self.results.save_gradebook(gradebook)
         run = {
             "format": 1,
             "grader": __version__,
@@ -163,9 +163,10 @@ class ClassRun:
             "rubric": rubric_digest(self.rubric),
             "isolation": ["own process", *self.walls, "deadlines"],
             "trusted": trusted,
+            "remark": remark,
             "counts": counts(cards),
         }
-        write_atomically(self.results.run, json.dumps(run, indent=2) + "\n")
+        self.results.save_run(run)
 
 
 def setup_of(rubric: Rubric, jobs: int, walls: tuple[str, ...] = ALL_WALLS) -> Setup:

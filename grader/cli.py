@@ -17,14 +17,27 @@ from pydantic_core import to_json
 from grader import __version__
 from grader.batch import ClassRun, counts
 from grader.doctor import doctor_table, doctor_verdict, probe_walls
-from grader.errors import AssignmentError, ContainmentError, ExitStatus, GraderError
+from grader.errors import (
+    AssignmentError,
+    ContainmentError,
+    ExitStatus,
+    GraderError,
+    ResultsError,
+)
 from grader.examiner.client import Nursery
 from grader.intake.layouts import find_submissions, single_submission
 from grader.intake.names import canonical_file
 from grader.lint import lint_problems
 from grader.model import Scorecard
 from grader.proof import SEEDS, Proof, prove
-from grader.report.console import ClassProgress, class_table, console, feedback_text
+from grader.report.console import (
+    ClassProgress,
+    changes_table,
+    class_table,
+    console,
+    feedback_text,
+)
+from grader.rescore import Rescored, rescore, save_rescored
 from grader.results import Results
 from grader.rubric import Rubric, load_rubric
 from grader.sandbox.confinement import available_walls
@@ -175,6 +188,48 @@ def _prove(rubric: Rubric) -> Proof:
 
 
 @app.command
+def score(
+    results: Annotated[Path, Parameter(help="Results folder of a run.")],
+    /,
+    *,
+    rubric: RubricOption = None,
+    yes: Annotated[
+        bool, Parameter(name=["--yes"], help="Also where somebody loses points.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> int:
+    """Score the saved reports with the rubric as it is now.  Nothing is run again."""
+    rubric_path = rubric or default_rubric()
+    loaded, saved = load_rubric(rubric_path), Results(results)
+    found = rescore(saved, loaded, rubric_path)
+    changed = [one for one in found if one.changed]
+    _show_changes(changed, as_json)
+    losing = [one.after.student for one in changed if one.loses]
+    if losing and not yes:
+        raise ResultsError(
+            f"Nothing was written: {len(losing)} of {len(found)} students would lose points.",
+            "If that is meant, add --yes.",
+        )
+    save_rescored(saved, loaded, found)
+    attention = any(one.after.status == "needs-attention" for one in found)
+    return ExitStatus.NEEDS_ATTENTION if attention else ExitStatus.DONE
+
+
+def _show_changes(changed: Sequence[Rescored], as_json: bool) -> None:
+    rows = [
+        (one.after.student, one.before.score if one.before else None, one.after.score)
+        for one in changed
+    ]
+    if as_json:
+        keys = ("student", "before", "now")
+        _print_json([dict(zip(keys, row, strict=True)) for row in rows])
+    elif rows:
+        console(sys.stdout).print(changes_table(rows))
+    else:
+        console(sys.stdout).print("No score changes.")
+
+
+@app.command
 def doctor(*, as_json: JsonOption = False) -> int:
     """Try every wall around student code on this machine, and say what stands."""
     probes = probe_walls()
@@ -250,7 +305,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
 def _command_hint(arguments: Sequence[str] | None) -> str:
     """A guess at a mistyped command."""
     words = list(arguments if arguments is not None else sys.argv[1:])
-    commands = ["check", "doctor", "lint"]
+    commands = ["check", "doctor", "lint", "score"]
     near = difflib.get_close_matches(words[0], commands, n=1) if words else []
     return f"Is the command {near[0]!r} meant?\n" if near and words[0] not in commands else ""
 

@@ -111,6 +111,34 @@ class Results:
             raise ReportError(f"{path} is not a report of this grader.", remedy)
         return report
 
+    def students(self) -> list[str]:
+        """Students with a folder here, sorted."""
+        folder = self.folder / "students"
+        return sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+
+    def load_scorecard(self, student: str) -> Scorecard | None:
+        """A student's saved scorecard, if there is one that can be read."""
+        try:
+            return Scorecard.model_validate_json((self.student(student) / "score.json").read_text())
+        except (OSError, ValueError):
+            return None
+
+    def load_run(self) -> dict[str, Any]:
+        """What run.json says; nothing if it cannot be read."""
+        try:
+            run = json.loads(self.run.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return run if isinstance(run, dict) else {}
+
+    def save_run(self, run: dict[str, Any]) -> None:
+        """Write run.json."""
+        write_atomically(self.run, json.dumps(run, indent=2) + "\n")
+
+    def save_gradebook(self, text: str) -> None:
+        """Write gradebook.csv."""
+        write_atomically(self.gradebook, text)
+
     def save_scorecard(self, card: Scorecard, feedback: str) -> None:
         """Write score.json and feedback.md of one student."""
         folder = self.student(card.student)

@@ -29,6 +29,8 @@ def _decimal(value: object) -> object:
 
 
 Points = Annotated[Decimal, BeforeValidator(_decimal), Field(ge=0, le=100_000)]
+# Fields of a rubric that are not written in its file.
+NOT_IN_FILES = ("root", "texts")
 Share = Annotated[Decimal, BeforeValidator(_decimal), Field(ge=0, le=1)]
 Identifier = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=64)]
 Fingerprint = Annotated[str, Field(pattern=r"^[0-9a-f]{12}$")]
@@ -162,6 +164,10 @@ def parse_rubric(text: str, path: Path) -> Rubric:
         data = plain(root, (), places, problems) if root is not None else {}
     except RecursionError as error:
         raise RubricError(str(path), ["is nested without end"]) from error
+    for key in NOT_IN_FILES:
+        if isinstance(data, dict) and data.pop(key, None) is not None:
+            place = places.get((key, "<key>"), (1, 1))
+            problems.append(sentence(place, key, "is not a key of the rubric"))
     folder = path.resolve().parent
     rubric: Rubric | None = None
     try:
@@ -248,7 +254,7 @@ def _validation_problem(detail: ErrorDetails, places: Located) -> str:
     kind = detail["type"]
     if kind == "extra_forbidden":
         fields = _section_at(location[:-1]).model_fields
-        known = [key for key in fields if key not in ("root", "texts")]
+        known = [key for key in fields if key not in NOT_IN_FILES]
         reason = "is not a key of the rubric" + _perhaps(str(location[-1]), known)
     elif kind == "missing":
         reason = "is missing"

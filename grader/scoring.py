@@ -129,7 +129,7 @@ def _misconceptions(finding: Mapping[str, Any], rubric: Rubric) -> tuple[Misconc
         if name in rubric.texts
     ]
     either = [name for name in finding.get("either", ()) if name in rubric.texts]
-    if either:
+    if len(either) > 1:
         texts = [rubric.texts[name] for name in either]
         message = "One of these is true; what your code computes is the same for each. " + " ".join(
             f"({number}) {text.message}" for number, text in enumerate(texts, 1)

@@ -150,6 +150,7 @@ def _raises_or_explains(milestone: str, names: Sequence[str], pair: Sequence[Cha
 
 def main() -> None:
     """Print the counts."""
+    torch.set_num_threads(1)  # as in the examiner; two of them spin on tensors this small
     step = int(sys.argv[2]) if len(sys.argv) > 2 else 1
     counts = tally(sys.argv[1], step)
     total = sum(counts.values())

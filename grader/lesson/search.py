@@ -17,9 +17,10 @@ from torch import Tensor
 from grader.lesson.choices import Change, pairs_of
 
 # What a question's answer is compared by when explanations are told apart, before the exact
-# comparison: this many of its first values, to this many decimals.
+# comparison: so many of its values, to so many decimals.
 GLANCE_VALUES = 12
 GLANCE_DECIMALS = 2
+NOT_A_NUMBER = 1e9  # what NaN counts as
 
 Changes = tuple[Change, ...]
 # The answer to a question of the pool; `None` where there is none, since the code raises.
@@ -134,8 +135,10 @@ class Search:
 
 def glance(values: Tensor) -> tuple[float, ...]:
     """A few values, rounded, by which equal results are known."""
-    few = values.detach().flatten()[:GLANCE_VALUES].double()
-    rounded = torch.round(torch.nan_to_num(few) * 10**GLANCE_DECIMALS) / 10**GLANCE_DECIMALS
+    flat = values.detach().flatten().double()
+    step = max(1, flat.numel() // GLANCE_VALUES)
+    few = torch.nan_to_num(flat[::step], nan=NOT_A_NUMBER)
+    rounded = torch.round(few * 10**GLANCE_DECIMALS) / 10**GLANCE_DECIMALS
     return tuple((rounded + 0.0).tolist())  # + 0.0 turns -0.0 into 0.0
 
 

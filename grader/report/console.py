@@ -128,6 +128,20 @@ def class_table(cards: Sequence[Scorecard], rubric: Rubric) -> Table:
     return table
 
 
+def changes_table(rows: Sequence[tuple[str, float | None, float | None]]) -> Table:
+    """Students whose score changes: student, score before and score now."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("student", no_wrap=True, max_width=30)
+    for title in ("before", "now", "change"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for student, before, now in rows:
+        change = "" if before is None or now is None else f"{now - before:+g}"
+        style = "red" if change.startswith("-") else ""
+        cells = ["-" if value is None else points(value) for value in (before, now)]
+        table.add_row(Text(student), *cells, Text(change, style=style))
+    return table
+
+
 def feedback_text(card: Scorecard) -> Text:
     """One student's feedback for the terminal, wrapped to its width."""
     text = Text()

@@ -137,7 +137,7 @@ def conclude(
         return Finding(tuple(dict.fromkeys([*sets[0], *signs])))
     singles = [names[0] for names in sets if len(names) == 1]
     if 1 < len(sets) == len(singles) <= MAX_ALTERNATIVES:
-        return Finding(tuple(signs), tuple(singles))
+        return Finding(tuple(sign for sign in signs if sign not in singles), tuple(singles))
     if signs or not wrong:
         return Finding(tuple(signs))
     return Finding(fingerprint=fingerprint(answers))
