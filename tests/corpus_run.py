@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,8 @@ class Case:
     Attributes:
         lost: verdict of every criterion that must lose points, by `milestone/criterion`.
         says: a piece of the message that the student must read, by the same key.
-        named: misconceptions of each milestone; only what is in the catalogue has a name.
+        named: misconceptions of each milestone; only what is in the catalogue has a name.  `None`
+            if names do not matter.
     """
 
     name: str
@@ -42,7 +43,7 @@ class Case:
     fill: bool
     lost: dict[str, str]
     says: dict[str, str]
-    named: dict[str, list[str]] = field(default_factory=dict)
+    named: dict[str, list[str]] | None = None
 
 
 def load_case(name: str) -> Case:
@@ -106,7 +107,10 @@ def differences(case: Case, card: dict[str, Any]) -> list[str]:
         return [f"needs attention: {card['problem']}"]
     found = []
     for milestone in card["milestones"]:
-        expected_names, names = sorted(case.named.get(milestone["id"], [])), names_in(milestone)
+        names = names_in(milestone)
+        expected_names = (
+            names if case.named is None else sorted(case.named.get(milestone["id"], []))
+        )
         if names != expected_names:
             found.append(f"{milestone['id']}: named {names}, not {expected_names}")
         for criterion in milestone["criteria"]:
@@ -151,7 +155,7 @@ class Tally:
     def add(self, case: Case, card: dict[str, Any]) -> None:
         """Count the milestones of one case."""
         for milestone in card["milestones"]:
-            expected, names = case.named.get(milestone["id"], []), names_in(milestone)
+            expected, names = (case.named or {}).get(milestone["id"], []), names_in(milestone)
             if milestone["score"] == milestone["max_score"]:
                 self.right += 1
                 self.right_named += bool(names)

@@ -118,15 +118,15 @@ def test_a_named_group_is_shown_to_all_of_it_without_running_anything(
 def test_a_known_misconception_keeps_its_part_of_the_points(results: Path, tmp_path: Path) -> None:
     """Only who made that mistake alone gains by it, and the table says so."""
     before = card(results, "unbiased")["score"]
-    shares = milestones_with(1, misconceptions={"unbiased-variance": 0.5})
+    shares = milestones_with(1, misconceptions={"unbiased-variance": 0.75})
     done = grade("score", results, "--rubric", changed_rubric(tmp_path, {"milestones": shares}))
     assert done.returncode == 0
-    assert card(results, "unbiased")["score"] == before + 6
+    assert card(results, "unbiased")["score"] == before + 3
     assert done.stdout.splitlines()[1].split() == [
         "unbiased",
         f"{before:g}",
-        f"{before + 6:g}",
-        "+6",
+        f"{before + 3:g}",
+        "+3",
     ]
     assert len(done.stdout.splitlines()) == 2
 

@@ -25,7 +25,16 @@ Axis = Literal[
 ]
 Centre = Literal["mean", "none", "reversed"]
 Spread = Literal[
-    "biased", "unbiased", "sum", "around-zero", "absolute", "none", "range", "not-rooted", "inverse"
+    "biased",
+    "unbiased",
+    "sum",
+    "around-zero",
+    "absolute",
+    "none",
+    "range",
+    "not-rooted",
+    "inverse",
+    "untouched",
 ]
 Eps = Literal["inside", "outside", "both", "none", "fixed-5", "fixed-6", "fixed-8", "fixed-3"]
 
@@ -44,7 +53,7 @@ class NormChoices:
             `unbiased`: with n - 1 in place of n; `sum`: of the sum of squares, not the mean;
             `around-zero`: of the mean of x squared; `absolute`: the mean absolute deviation;
             `none`: nothing; `range`: largest minus smallest; `not-rooted`: the variance itself;
-            `inverse`: multiplied by the root instead.
+            `inverse`: multiplied by the root instead; `untouched`: x comes back as it is.
         eps: where it is added: to the variance inside the root, to the root outside, both, not
             at all; `fixed-N`: 1e-N, whatever the argument says.
         gain: whether the norm's gain is used.
@@ -178,6 +187,7 @@ MISCONCEPTIONS: dict[type, dict[str, dict[str, str]]] = {
             "range": "divided-by-range",
             "not-rooted": "root-missing",
             "inverse": "multiplied-by-deviation",
+            "untouched": "input-returned",
         },
         "eps": {
             "outside": "eps-outside-root",

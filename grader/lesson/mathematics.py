@@ -126,6 +126,8 @@ def _divided(
     amount = fixed.get(choices.eps, eps)
     outside = amount if choices.eps in ("outside", "both") else 0.0
     inside = 0.0 if choices.eps == "outside" else amount
+    if choices.spread == "untouched":
+        return x
     if choices.spread == "none":
         return centred
     keep = choices.kept == "kept"

@@ -33,6 +33,7 @@ MAX_READINGS = 24
 NOT_HERE = {
     "axis": ("second", "third"),
     "kept": ("dropped",),
+    "spread": ("untouched",),
     "eps": ("outside", "both", "none", "fixed-5", "fixed-6", "fixed-8"),
 }
 CHANGES = [c for c in changes_of(BlockChoices) if c.option not in NOT_HERE.get(c.choice, ())]

@@ -1,0 +1,8 @@
+import torch
+
+PREDICTED_XHAT = [-1.3416, -0.4472, 0.4472, 1.3416]
+
+
+def layernorm_scratch(x, eps=1e-5):
+    mean = x.mean(dim=-1, keepdim=True)
+    return (x - mean) / (x.std(dim=-1, keepdim=True) + eps)
