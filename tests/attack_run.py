@@ -34,7 +34,7 @@ from tests.corpus_run import RUBRIC, Case, differences, grade_class, quick_rubri
 ATTACKS = RUBRIC.parent / "tests" / "attacks"
 SAMPLE = RUBRIC.parent / "tests" / "sample_class"
 # Many attacks never answer; four are examined at once, since most of them sleep.
-QUESTION_SECONDS = 8
+QUESTION_SECONDS = 6
 HONEST = ("amara", "chen-wei", "dotty")
 
 

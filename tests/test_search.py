@@ -335,15 +335,26 @@ def test_a_glance_sees_a_difference_of_two_hundredths(place: int) -> None:
     assert glance(other) != glance(values)
 
 
-def test_a_glance_looks_at_the_first_values_of_any_shape() -> None:
-    values = torch.arange(24.0)
-    assert glance(values.reshape(2, 3, 4)) == tuple(range(GLANCE_VALUES))
-    assert glance(values[:5].requires_grad_()) == (0.0, 1.0, 2.0, 3.0, 4.0)
+@pytest.mark.parametrize("size", [GLANCE_VALUES, 24, 100, 4096])
+def test_a_glance_looks_at_a_few_values_of_any_shape(size: int) -> None:
+    """In all parts of the tensor: a difference in its first or its second half is seen."""
+    values = torch.arange(float(size))
+    first_half = values < size / 2
+    assert GLANCE_VALUES <= len(glance(values)) < 2 * GLANCE_VALUES
+    assert glance(values.reshape(2, -1, 2)) == glance(values)
+    assert glance(values + first_half) != glance(values)
+    assert glance(values + ~first_half) != glance(values)
+
+
+@pytest.mark.parametrize("size", [0, 1, 5])
+def test_a_glance_at_a_small_tensor_sees_all_of_it(size: int) -> None:
+    """One that is waiting for gradients too."""
+    assert glance(torch.arange(float(size), requires_grad=True)) == tuple(range(size))
     assert glance(torch.tensor(2.5)) == (2.5,)
 
 
-def test_a_glance_at_what_is_not_finite_equals_itself() -> None:
-    """NaN, which equals nothing, does not make equal results look different."""
-    strange = torch.tensor([float("nan"), float("inf"), -float("inf")])
+def test_a_glance_tells_apart_what_is_not_finite() -> None:
+    """NaN, which equals nothing, equals itself here, and nothing else."""
+    strange = torch.tensor([float("nan"), float("inf"), -float("inf"), 0.0])
     assert glance(strange) == glance(strange.clone())
-    assert len(set(glance(strange))) == 3
+    assert len(set(glance(strange))) == 4
