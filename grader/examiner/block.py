@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 
 import torch
@@ -18,10 +17,12 @@ from torch import Tensor
 from grader.examiner.answers import Answer, fail
 from grader.examiner.checks import Draw, close, expect_like
 from grader.examiner.module import Module
+from grader.examiner.parts import Flow, Part, common_owner
 from grader.lesson.block_readings import MAX_READINGS, block_roles
 from grader.lesson.choices import BlockChoices
 from grader.lesson.encoder import encoder_block
 from grader.lesson.mathematics import GELUS, Norm, attention, feed_forward, layer_norm
+from grader.lesson.parameter_names import module_of
 from grader.lesson.roles import BlockRoles, FeedForwardRoles, NormRoles
 
 # Milestone 2 is about the form of GELU; here either counts as right.
@@ -51,22 +52,6 @@ NOT_THE_FORMULA = (
     "The output differs from that of x = x + attn(norm1(x)), then x = x + ffn(norm2(x)). See "
     "slide 34."
 )
-
-
-@dataclass(frozen=True)
-class Part:
-    """Names of the children through which data enters and leaves a part of the block."""
-
-    entry: str
-    exit: str
-
-
-@dataclass(frozen=True)
-class Flow:
-    """What a part received and returned in one run."""
-
-    received: Tensor
-    returned: Tensor
 
 
 class BlockUnderTest:
@@ -342,7 +327,7 @@ class BlockUnderTest:
         return whole or self._linear_pair(self._ffns[0])
 
     def _linear_pair(self, roles: FeedForwardRoles) -> Part | None:
-        entry, leave = _module_of(roles.w1), _module_of(roles.w2)
+        entry, leave = module_of(roles.w1), module_of(roles.w2)
         return Part(entry, leave) if entry and leave else None
 
     def _norm_part(self, index: int) -> Part | None:
@@ -362,7 +347,7 @@ class BlockUnderTest:
         """The child with the stub's name, else the smallest one that owns all the parameters."""
         if stub_name in self.module.children:
             return Part(stub_name, stub_name)
-        owner = _common_owner(names)
+        owner = common_owner(names)
         return Part(owner, owner) if owner in self.module.children else None
 
     def _flow(self, x: Tensor, part: Part | None, same_shape: bool = True) -> Flow | None:
@@ -398,19 +383,3 @@ class BlockUnderTest:
         return self._last_run[1]
 
     _last_run: tuple[Tensor, Answer] | None = None
-
-
-def _module_of(name: str) -> str:
-    return name.rpartition(".")[0]
-
-
-def _common_owner(names: frozenset[str]) -> str:
-    """Dotted name of the smallest module that holds all of some parameters."""
-    paths = [name.split(".")[:-1] for name in sorted(names)]
-    if not paths:
-        return ""
-    common = [
-        parts[0]
-        for parts in itertools.takewhile(lambda parts: len(set(parts)) == 1, zip(*paths))  # noqa: B905
-    ]
-    return ".".join(common)
