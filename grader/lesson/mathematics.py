@@ -86,7 +86,6 @@ def normalise(x: Tensor, eps: float = 1e-5, choices: NormChoices = LAYER_NORM) -
     Raises:
         IndexError: if x has not the axis that the choices ask for.
         RuntimeError: if what they make does not line up with x.
-        ZeroDivisionError: if they ask for n - 1 of a single value.
     """
     axes = _axes(x, choices.axis)
     mean = _mean(x, axes, choices.kept == "kept", choices.count)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +37,7 @@ def outline_of(path: Path) -> Facts:
     except TabError:
         return _unreadable("tabs")
     except SyntaxError as error:
-        return _unreadable(_foreign_line(source) or type(error).__name__)
+        return _unreadable(_foreign_line(source, error.lineno) or type(error).__name__)
     except (MemoryError, RecursionError, ValueError):
         return _unreadable("nesting")
     return _facts(tree)
@@ -47,24 +47,24 @@ def _unreadable(reason: str) -> Facts:
     return {"functions": [], "classes": [], "calls": [], "unreadable": reason}
 
 
-def _foreign_line(source: str) -> str:
-    for line in source.splitlines():
-        for what, pattern in FOREIGN_LINES.items():
-            if pattern.match(line):
-                return what
-    return ""
+def _foreign_line(source: str, number: int | None) -> str:
+    """What the line is at which Python gave up, if it is no Python."""
+    lines = source.splitlines()
+    line = lines[number - 1] if number and number <= len(lines) else ""
+    return next((what for what, pattern in FOREIGN_LINES.items() if pattern.match(line)), "")
 
 
 def _facts(tree: ast.Module) -> Facts:
-    origins = dict(_imported(tree))
-    functions = [_function(name, node, origins) for name, node in _functions(tree)]
+    nodes = dict(_functions(tree))  # of two definitions with one name the last one counts
+    own = {name for name in nodes if "." not in name}
+    origins = {name: origin for name, origin in _imported(tree) if name not in own}
+    functions = [_function(name, node, origins) for name, node in nodes.items()]
     classes = [
-        {"name": node.name, "line": node.lineno, "bases": _names(node.bases, origins)}
+        {"name": node.name[:300], "line": node.lineno, "bases": _names(node.bases, origins)}
         for node in ast.walk(tree)
         if isinstance(node, ast.ClassDef)
     ]
-    top = [node for node in tree.body if not isinstance(node, (Function, ast.ClassDef))]
-    calls = [name for statement in top for name in _calls(statement, origins)]
+    calls = [name for node in _top_nodes(tree) for name in _call_name(node, origins)]
     return {
         "functions": functions[:MAX_ITEMS],
         "classes": classes[:MAX_ITEMS],
@@ -92,9 +92,24 @@ def _functions(tree: ast.Module) -> Iterator[tuple[str, Function]]:
             for inner in node.body:
                 if isinstance(inner, Function):
                     yield f"{node.name}.{inner.name}", inner
-    for statement in tree.body:
-        if isinstance(statement, Function):
-            yield statement.name, statement
+    for found in _top_nodes(tree):
+        if isinstance(found, Function):
+            yield found.name, found
+
+
+def _top_nodes(tree: ast.Module) -> Iterator[ast.AST]:
+    """Nodes outside functions and classes, and these themselves, in their order."""
+    return _nodes(tree.body)
+
+
+def _nodes(statements: Sequence[ast.stmt]) -> Iterator[ast.AST]:
+    """Nodes of some statements in their order, without those inside functions and classes."""
+    waiting: list[ast.AST] = [*reversed(statements)]
+    while waiting:
+        found = waiting.pop()
+        yield found
+        if not isinstance(found, (Function, ast.Lambda, ast.ClassDef)):
+            waiting += [*reversed(list(ast.iter_child_nodes(found)))]
 
 
 def _function(name: str, node: Function, origins: dict[str, str]) -> Facts:
@@ -116,12 +131,7 @@ def _function(name: str, node: Function, origins: dict[str, str]) -> Facts:
 
 def _own_nodes(node: Function) -> Iterator[ast.AST]:
     """Nodes of a function without those of functions inside it."""
-    waiting: list[ast.AST] = list(node.body)
-    while waiting:
-        found = waiting.pop()
-        yield found
-        if not isinstance(found, (Function, ast.Lambda, ast.ClassDef)):
-            waiting += ast.iter_child_nodes(found)
+    return _nodes(node.body)
 
 
 def _gives(node: Function) -> str:
@@ -129,13 +139,17 @@ def _gives(node: Function) -> str:
     returns = [found for found in _own_nodes(node) if isinstance(found, ast.Return)]
     if any(isinstance(found, (ast.Yield, ast.YieldFrom)) for found in _own_nodes(node)):
         return "value"
-    if any(found.value is not None for found in returns):
+    if any(not _is_none(found.value) for found in returns):
         return "value"
     if returns:
         return "none"
     if all(_is_empty(statement) for statement in node.body):
         return "unwritten"
     return "printed" if _prints_a_result(node.body[-1]) else "nothing"
+
+
+def _is_none(value: ast.expr | None) -> bool:
+    return value is None or (isinstance(value, ast.Constant) and value.value is None)
 
 
 def _is_empty(statement: ast.stmt) -> bool:
@@ -176,6 +190,10 @@ def _root(node: ast.AST) -> str:
 def _kept(node: Function, origins: dict[str, str]) -> Iterator[tuple[str, str]]:
     """Attributes of `self` that are set, with the call or the kind of value they are set to."""
     for found in _own_nodes(node):
+        if isinstance(found, ast.Call) and isinstance(found.func, ast.Attribute):
+            owner, inside = found.func.value, [n for a in found.args for n in _calls(a, origins)]
+            if found.func.attr == "append" and _root(owner) == "self" and inside:
+                yield _dotted(owner, {}).removeprefix("self."), f"list of {inside[0]}"[:300]
         if not isinstance(found, (ast.Assign, ast.AnnAssign)) or found.value is None:
             continue
         targets = found.targets if isinstance(found, ast.Assign) else [found.target]
@@ -204,10 +222,15 @@ def _fixed(node: Function, origins: dict[str, str]) -> Iterator[str]:
 
 def _calls(node: ast.AST, origins: dict[str, str]) -> Iterator[str]:
     for found in ast.walk(node):
-        if isinstance(found, ast.Call):
-            name = _dotted(found.func, origins)
-            if name and not name.endswith("()"):  # what it calls is a result, called before
-                yield name
+        yield from _call_name(found, origins)
+
+
+def _call_name(node: ast.AST, origins: dict[str, str]) -> Iterator[str]:
+    """The name that a call calls; none for other nodes."""
+    if isinstance(node, ast.Call):
+        name = _dotted(node.func, origins)
+        if name and not name.endswith("()"):  # what it calls is a result, called before
+            yield name
 
 
 def _names(nodes: list[ast.expr], origins: dict[str, str]) -> list[str]:
@@ -215,17 +238,19 @@ def _names(nodes: list[ast.expr], origins: dict[str, str]) -> list[str]:
 
 
 def _dotted(node: ast.AST, origins: dict[str, str]) -> str:
-    """A name with its dots, from where it was imported: `torch.nn.functional.gelu`."""
+    """A name with its dots, from where it was imported: `torch.nn.functional.gelu`.
+
+    The result of a call is written with brackets: `super().__init__`.
+    """
     parts: list[str] = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
-    if isinstance(node, ast.Call):
-        parts.append(f"{_dotted(node.func, origins)}()")
-    elif isinstance(node, ast.Name):
-        parts.append(origins.get(node.id, node.id))
-    else:
-        parts.append("")
+    called = ""
+    while isinstance(node, (ast.Attribute, ast.Call)):
+        if isinstance(node, ast.Attribute):
+            parts.append(node.attr + called)
+            called, node = "", node.value
+        else:
+            called, node = called + "()", node.func
+    parts.append((origins.get(node.id, node.id) if isinstance(node, ast.Name) else "") + called)
     return ".".join(reversed(parts))[:300]
 
 

@@ -52,10 +52,15 @@ CUTS: dict[str, Callable[[FunctionOutline], bool]] = {
     "no-grad": lambda f: _calls_any(f, ("torch.no_grad", "torch.inference_mode",
                                        "torch.autograd.no_grad")),
     "numpy-used": lambda f: _calls_module(f, "numpy") or any(
-        _calls_method(f, name) for name in ("numpy", "tolist", "item")
-    ) or _calls_any(f, ("torch.tensor", "torch.Tensor", "torch.FloatTensor", "torch.from_numpy")),
+        _calls_method(f, name) for name in ("numpy", "tolist", "item", "from_numpy")
+    ),
 }  # fmt: skip
-RANDOM = ("dropout", "rand", "bernoulli", "normal_", "uniform_")
+# A tensor from numbers cuts the gradient too; a constant made so does not.
+FROM_NUMBERS = ("torch.tensor", "torch.Tensor", "torch.FloatTensor")
+RANDOM = (
+    "rand", "randn", "rand_like", "randn_like", "randint", "randperm", "bernoulli", "normal",
+    "multinomial", "normal_", "uniform_", "random", "gauss", "uniform", "choice", "shuffle",
+)  # fmt: skip
 
 
 def fault_sign(error: StudentFaultError, student: Student) -> str:
@@ -108,14 +113,18 @@ def cut_sign(functions: Sequence[FunctionOutline]) -> str:
     found = [name for name, shows in CUTS.items() if any(shows(f) for f in functions)]
     if "numpy-used" in found and "gradient-cut" in found:
         found.remove("gradient-cut")  # x.detach().numpy() needs both
+    if not found and any(_calls_any(f, FROM_NUMBERS) for f in functions):
+        return "numpy-used"
     return found[0] if len(found) == 1 else ""
 
 
 def random_sign(functions: Sequence[FunctionOutline]) -> str:
     """Why the same question has another answer the second time."""
-    calls = [call.lower() for f in functions for call in (*f.calls, *f.keeps.values())]
-    random = any(word in call for call in calls for word in RANDOM)
-    return "dropout-left-on" if random else ""
+    later = [call for f in functions if not f.name.endswith("__init__") for call in f.calls]
+    kept = [kind for f in functions for kind in f.keeps.values()]
+    random = any(call.rpartition(".")[2] in RANDOM for call in later)
+    dropout = any("dropout" in name.lower() for name in (*later, *kept))
+    return "dropout-left-on" if random or dropout else ""
 
 
 def unregistered_sign(functions: Sequence[FunctionOutline]) -> str:
