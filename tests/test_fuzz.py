@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from grader.errors import StudentFaultError
 from grader.examiner.checks import Draw, expect_close
 from grader.examiner.milestone import MilestoneUnderTest
+from grader.examiner.source import Sources
 from grader.examiner.student import Student
 from grader.examiner.transport import Sandboxed
 from grader.sandbox.channel import Worker
@@ -62,6 +63,13 @@ class ScriptedWorker(Worker):
         return sent
 
 
+class NoSources(Sources):
+    """Nothing is read ahead: the first question is that for the file."""
+
+    def look_ahead(self, file: str) -> None:
+        """Read nothing."""
+
+
 class NoHandle:
     """Nothing to end."""
 
@@ -85,7 +93,12 @@ def passes(answer: bytes) -> bool:
     policy = WorkerPolicy(folder="/", memory_mb=1, cpu_seconds=1)
     transport = Sandboxed(FuzzSpawner(answer), policy, lambda: 5.0)
     under_test = MilestoneUnderTest(
-        transport, "milestone1_layernorm.py", ["milestone1_layernorm.py"], ["layernorm_scratch"], 5
+        transport,
+        "milestone1_layernorm.py",
+        ["milestone1_layernorm.py"],
+        ["layernorm_scratch"],
+        5,
+        NoSources(transport),
     )
     student = Student()
     student.turn_to(under_test)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import time
 import traceback
 from collections.abc import Mapping, Sequence
@@ -12,12 +11,11 @@ from grader.examiner.checks import Draw
 from grader.examiner.diagnosis.finding import Budget
 from grader.examiner.messages import Setup, SuiteMilestone
 from grader.examiner.milestone import MilestoneUnderTest
-from grader.examiner.source import read_outlines
+from grader.examiner.source import Sources
 from grader.examiner.student import Student
 from grader.examiner.transport import InProcess, Sandboxed, Transport
 from grader.sandbox.channel import Spawner
 from grader.sandbox.policy import WorkerPolicy
-from grader.sandbox.vocabulary import Outline
 from grader.text import printable
 
 # Time-outs come from outside the worker; its own limit on processor time is a second line.
@@ -51,8 +49,8 @@ class Examination:
         self._candidates = candidates
         self._deadline = time.monotonic() + setup.submission_seconds
         self._under_test: dict[str, MilestoneUnderTest] = {}
-        self._outlines: dict[str, Outline] | None = None
         self._transport = self._make_transport()
+        self._sources = Sources(self._transport)
         self.student = Student()
         self.draw = Draw("")
         self.findings: dict[str, dict[str, object]] = {}
@@ -67,9 +65,6 @@ class Examination:
             test: id of the test.
         """
         milestone = self._milestone_of(suite)
-        if self._outlines is None:
-            files = itertools.chain.from_iterable(self._candidates.values())
-            self._outlines = read_outlines(self._transport, files)
         if milestone.id not in self._under_test:
             self._under_test[milestone.id] = MilestoneUnderTest(
                 self._transport,
@@ -77,7 +72,7 @@ class Examination:
                 self._candidates.get(milestone.id, ()),
                 wanted,
                 self._setup.question_seconds,
-                self._outlines,
+                self._sources,
                 [other.file for other in self._setup.milestones if other is not milestone],
             )
         self.student.turn_to(self._under_test[milestone.id])

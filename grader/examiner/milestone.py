@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from torch import Tensor
@@ -27,6 +26,7 @@ from grader.examiner.explain import (
     sentence,
     timeout_error,
 )
+from grader.examiner.source import Sources
 from grader.examiner.transport import Question, Transport
 from grader.model import Verdict
 from grader.sandbox.vocabulary import Fault, Faulted, Loaded, Outline, Reply, Several
@@ -48,7 +48,7 @@ class MilestoneUnderTest:
         candidates: files of the submission to try, best first.
         wanted: names that the suite needs; they tell which candidate is the right one.
         question_seconds: for the message of a time-out.
-        outlines: what the sources say, by candidate.
+        sources: outlines of the submission's files.
         other_files: files of the other milestones, whose faults are not this one's.
 
     Attributes:
@@ -63,7 +63,7 @@ class MilestoneUnderTest:
         candidates: Sequence[str],
         wanted: Sequence[str],
         question_seconds: float,
-        outlines: Mapping[str, Outline] = MappingProxyType({}),
+        sources: Sources | None = None,
         other_files: Sequence[str] = (),
     ) -> None:
         self.transport = transport
@@ -71,7 +71,7 @@ class MilestoneUnderTest:
         self.notes: list[str] = []
         self._candidates = candidates
         self._wanted = wanted
-        self._outlines = outlines
+        self._sources = sources or Sources(transport)
         self._other_files = other_files
         self._question_seconds = question_seconds
         self._chosen: str | None = None
@@ -236,7 +236,8 @@ class MilestoneUnderTest:
     def outline(self) -> Outline | None:
         """What the source of the file says that serves the milestone, or would serve it."""
         own = next((c for c in self._candidates if self._is_own(c)), None)
-        return self._outlines.get(self._chosen or own or "")
+        file = self._chosen or own
+        return self._sources.outline(file) if file else None
 
     @property
     def own_file(self) -> bool:
@@ -290,6 +291,7 @@ class MilestoneUnderTest:
             "file": candidate,
             "definitions_only": self._definitions_only,
         }
+        self._sources.look_ahead(candidate)
         self.shared = not self.transport.fresh
         reply, _ = self._ask_once(question, {}, doing)
         if isinstance(reply, Faulted):

@@ -1,26 +1,44 @@
-"""The sources of a submission as outlines, read before any of its code has run."""
+"""The sources of a submission as outlines, read where none of its code has run."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from grader.errors import FrameError, WorkerCrashedError, WorkerTimeoutError
 from grader.examiner.transport import OUTLINE, Transport
 from grader.sandbox.vocabulary import FunctionOutline, Outline, Outlined
 
-MAX_FILES = 40
 
+class Sources:
+    """Outlines of a submission's files, each read in a process in which none of its code has run.
 
-def read_outlines(transport: Transport, files: Iterable[str]) -> dict[str, Outline]:
-    """The outline of each file; none if reading them breaks the process that reads."""
-    wanted = list(dict.fromkeys(files))[:MAX_FILES]
-    if not wanted:
-        return {}
-    try:
-        reply, _ = transport.ask({"question": OUTLINE, "files": wanted}, {})
-    except (FrameError, WorkerCrashedError, WorkerTimeoutError):
-        return {}
-    return dict(reply.files) if isinstance(reply, Outlined) else {}
+    Args:
+        transport: how to reach that process; it is started anew where code has run in it.
+    """
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+        self._known: dict[str, Outline | None] = {}
+
+    def look_ahead(self, file: str) -> None:
+        """Read a file's outline if that needs no other process than the one that runs."""
+        if self._transport.fresh:
+            self.outline(file)
+
+    def outline(self, file: str) -> Outline | None:
+        """What a file says; `None` if reading it breaks the process that reads."""
+        if file not in self._known:
+            if not self._transport.fresh:
+                self._transport.restart()
+            self._known[file] = self._read(file)
+        return self._known[file]
+
+    def _read(self, file: str) -> Outline | None:
+        try:
+            reply, _ = self._transport.ask({"question": OUTLINE, "files": [file]}, {})
+        except (FrameError, WorkerCrashedError, WorkerTimeoutError):
+            return None
+        return reply.files.get(file) if isinstance(reply, Outlined) else None
 
 
 def reached_from(outline: Outline, name: str) -> list[FunctionOutline]:

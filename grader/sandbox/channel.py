@@ -74,6 +74,7 @@ class Worker:
         self._next_id = 0
         self.status: int | None = None
         self.ended = False
+        self._looked = time.monotonic()
         channel.setblocking(False)
         output.setblocking(False)
         self._poll = select.poll()
@@ -145,8 +146,8 @@ class Worker:
         """Send a frame and receive one, draining the worker's output all the while."""
         if frame and self._has_unread_bytes():
             raise FrameError("the worker answered before it was asked")
-        if frame and self._handle.overfull():
-            raise ScratchFullError("the worker wrote too many files")
+        if frame and time.monotonic() - self._looked > WATCH_SECONDS:
+            self._look_at_files()
         deadline = time.monotonic() + seconds
         unsent = memoryview(frame)
         received = bytearray()
@@ -157,13 +158,19 @@ class Worker:
             if left <= 0:
                 raise WorkerTimeoutError(seconds)
             event = self._wait(bool(unsent), min(left, WATCH_SECONDS))
-            if not event and self._handle.overfull():
-                raise ScratchFullError("the worker wrote too many files")
+            if not event:
+                self._look_at_files()
             if event & select.POLLOUT:
                 unsent = unsent[self._send(unsent) :]
             if event & READABLE:
                 self._receive(received, needed)
         return _split(received)
+
+    def _look_at_files(self) -> None:
+        """Check that the worker keeps to its quota."""
+        self._looked = time.monotonic()
+        if self._handle.overfull():
+            raise ScratchFullError("the worker wrote too many files")
 
     def _wait(self, sending: bool, seconds: float) -> int:
         """Wait for the channel, taking output meanwhile; return what the channel is ready for."""

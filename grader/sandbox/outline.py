@@ -55,16 +55,18 @@ def _foreign_line(source: str, number: int | None) -> str:
 
 
 def _facts(tree: ast.Module) -> Facts:
-    nodes = dict(_functions(tree))  # of two definitions with one name the last one counts
+    every = list(ast.walk(tree))
+    top = list(_nodes(tree.body))
+    nodes = dict(_functions(every, top))  # of two definitions with one name the last one counts
     own = {name for name in nodes if "." not in name}
-    origins = {name: origin for name, origin in _imported(tree) if name not in own}
+    origins = {name: origin for name, origin in _imported(every) if name not in own}
     functions = [_function(name, node, origins) for name, node in nodes.items()]
     classes = [
         {"name": node.name[:300], "line": node.lineno, "bases": _names(node.bases, origins)}
-        for node in ast.walk(tree)
+        for node in every
         if isinstance(node, ast.ClassDef)
     ]
-    calls = [name for node in _top_nodes(tree) for name in _call_name(node, origins)]
+    calls = [name for node in top for name in _call_name(node, origins)]
     return {
         "functions": functions[:MAX_ITEMS],
         "classes": classes[:MAX_ITEMS],
@@ -73,9 +75,9 @@ def _facts(tree: ast.Module) -> Facts:
     }
 
 
-def _imported(tree: ast.Module) -> Iterator[tuple[str, str]]:
+def _imported(every: Sequence[ast.AST]) -> Iterator[tuple[str, str]]:
     """Names bound by imports, with what they stand for."""
-    for node in ast.walk(tree):
+    for node in every:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 if alias.asname:
@@ -85,21 +87,16 @@ def _imported(tree: ast.Module) -> Iterator[tuple[str, str]]:
                 yield alias.asname or alias.name, f"{node.module}.{alias.name}"
 
 
-def _functions(tree: ast.Module) -> Iterator[tuple[str, Function]]:
+def _functions(every: Sequence[ast.AST], top: Sequence[ast.AST]) -> Iterator[tuple[str, Function]]:
     """Functions of the file and methods of its classes; those inside others belong to them."""
-    for node in ast.walk(tree):
+    for node in every:
         if isinstance(node, ast.ClassDef):
             for inner in node.body:
                 if isinstance(inner, Function):
                     yield f"{node.name}.{inner.name}", inner
-    for found in _top_nodes(tree):
+    for found in top:
         if isinstance(found, Function):
             yield found.name, found
-
-
-def _top_nodes(tree: ast.Module) -> Iterator[ast.AST]:
-    """Nodes outside functions and classes, and these themselves, in their order."""
-    return _nodes(tree.body)
 
 
 def _nodes(statements: Sequence[ast.stmt]) -> Iterator[ast.AST]:
@@ -115,29 +112,27 @@ def _nodes(statements: Sequence[ast.stmt]) -> Iterator[ast.AST]:
 def _function(name: str, node: Function, origins: dict[str, str]) -> Facts:
     arguments = node.args
     parameters = [a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
-    attributes = [n.attr for n in ast.walk(node) if isinstance(n, ast.Attribute)]
+    every = list(ast.walk(node))
+    own = list(_nodes(node.body))
+    attributes = [n.attr for n in every if isinstance(n, ast.Attribute)]
+    calls = [name for found in every for name in _call_name(found, origins)]
     return {
         "name": name[:300],
         "line": node.lineno,
         "parameters": _first(parameters),
-        "calls": _first(list(_calls(node, origins))),
+        "calls": _first(calls),
         "attributes": _first(attributes),
-        "gives": _gives(node),
-        "changes": _first(list(_changed(node))),
-        "keeps": dict(list(_kept(node, origins))[:MAX_ITEMS]),
-        "fixed": _first(list(_fixed(node, origins))),
+        "gives": _gives(node, own),
+        "changes": _first(list(_changed(own))),
+        "keeps": dict(list(_kept(own, origins))[:MAX_ITEMS]),
+        "fixed": _first(list(_fixed(own, origins))),
     }
 
 
-def _own_nodes(node: Function) -> Iterator[ast.AST]:
-    """Nodes of a function without those of functions inside it."""
-    return _nodes(node.body)
-
-
-def _gives(node: Function) -> str:
+def _gives(node: Function, own: Sequence[ast.AST]) -> str:
     """What comes of a call, as in `vocabulary.FunctionOutline`."""
-    returns = [found for found in _own_nodes(node) if isinstance(found, ast.Return)]
-    if any(isinstance(found, (ast.Yield, ast.YieldFrom)) for found in _own_nodes(node)):
+    returns = [found for found in own if isinstance(found, ast.Return)]
+    if any(isinstance(found, (ast.Yield, ast.YieldFrom)) for found in own):
         return "value"
     if any(not _is_none(found.value) for found in returns):
         return "value"
@@ -168,9 +163,9 @@ def _prints_a_result(statement: ast.stmt) -> bool:
     return call.func.id == "print" and any(isinstance(a, values) for a in call.args)
 
 
-def _changed(node: Function) -> Iterator[str]:
+def _changed(own: Sequence[ast.AST]) -> Iterator[str]:
     """Names of tensors that are written into: `x -= y`, `x[0] = y`, `x.sub_(y)`."""
-    for found in _own_nodes(node):
+    for found in own:
         if isinstance(found, ast.AugAssign):
             yield _root(found.target)
         elif isinstance(found, ast.Assign):
@@ -187,9 +182,9 @@ def _root(node: ast.AST) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def _kept(node: Function, origins: dict[str, str]) -> Iterator[tuple[str, str]]:
+def _kept(own: Sequence[ast.AST], origins: dict[str, str]) -> Iterator[tuple[str, str]]:
     """Attributes of `self` that are set, with the call or the kind of value they are set to."""
-    for found in _own_nodes(node):
+    for found in own:
         if isinstance(found, ast.Call) and isinstance(found.func, ast.Attribute):
             owner, inside = found.func.value, [n for a in found.args for n in _calls(a, origins)]
             if found.func.attr == "append" and _root(owner) == "self" and inside:
@@ -211,9 +206,9 @@ def _kind(value: ast.expr, origins: dict[str, str]) -> str:
     return type(value).__name__
 
 
-def _fixed(node: Function, origins: dict[str, str]) -> Iterator[str]:
+def _fixed(own: Sequence[ast.AST], origins: dict[str, str]) -> Iterator[str]:
     """Calls that are given whole numbers above 1 as they are."""
-    for found in _own_nodes(node):
+    for found in own:
         if isinstance(found, ast.Call):
             values = [a.value for a in found.args if isinstance(a, ast.Constant)]
             if any(type(value) is int and value > 1 for value in values):
