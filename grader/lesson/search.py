@@ -78,6 +78,12 @@ class Search:
         sets: list[Changes] = [(), *((change,) for change in self.changes)]
         return self._in_time(sets)
 
+    def ask_all(self) -> None:
+        """Put the questions that are left, so that equal mistakes are known by equal answers."""
+        for question in range(self.questions):
+            if question not in self.answers and self.allowed():
+                self.answers[question] = self.ask(question)
+
     def pairs(self, changes: Sequence[Change]) -> list[Explanation]:
         """The pairs of changes that hold for every question.
 

@@ -77,6 +77,7 @@ def diagnose(student: Student, budget: Budget) -> Finding:
         explained = partial(_computed, explanations[0], computations) if explanations else None
         diagnosis.look_at_the_rest(module, pool()[0], sent, explained)
         if not explanations and not diagnosis.chance:
+            search.ask_all()
             right = _parts_seen_right(diagnosis, module)
             explanations = search.pairs([c for c in search.changes if c.part not in right])
     return diagnosis.concluded(explanations, search)
@@ -184,11 +185,12 @@ def _look_at_norms(
     diagnosis: ModuleDiagnosis, explanations: list[Explanation], readings: list[BlockRoles]
 ) -> None:
     """Norms whose outputs are right and whose parameters are not their own, or are missing."""
+    explained = [readings[e.reading] for e in explanations]
+    if explained and all(r.norm1.vectors & r.norm2.vectors for r in explained):
+        diagnosis.note("norm1-used-twice")
     right = [readings[e.reading] for e in explanations if not e.changes]
     if not right:
         return
-    if all(r.norm1.vectors & r.norm2.vectors for r in right):
-        diagnosis.note("norm1-used-twice")
     if all(r.norm1.gain is None and r.norm2.gain is None for r in right):
         diagnosis.note("gain-unused")
     if all(r.norm1.shift is None and r.norm2.shift is None for r in right):

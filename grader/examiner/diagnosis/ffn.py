@@ -60,6 +60,7 @@ def diagnose(student: Student, budget: Budget) -> Finding:
         explained = partial(_computed, explanations[0], weights) if explanations else None
         diagnosis.look_at_the_rest(module, pool()[0], sent, explained)
         if not explanations and not diagnosis.chance:
+            search.ask_all()
             explanations = search.pairs(search.changes)
     return diagnosis.concluded(explanations, search)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 import torch
 from torch import Tensor
@@ -71,13 +72,13 @@ class LayerNormDiagnosis:
             return self._normalised(explanation, *self._pool[number])
 
         search = Search(CHANGES, 1, len(self._pool), self._ask, predict, same, self._budget.left)
-        try:
+        explanations: list[Explanation] = []
+        with suppress(EndedError):
             explanations = search.single()
             self._look_at_the_rest(explanations)
             if not explanations and "dropout-left-on" not in self._signs:
+                search.ask_all()
                 explanations = search.pairs(CHANGES)
-        except EndedError:
-            explanations = []
         answers = [search.answers.get(number) for number in range(len(self._pool))]
         wrong = not any(not e.changes for e in explanations)
         return conclude(explanations, list(dict.fromkeys(self._signs)), answers, wrong)
