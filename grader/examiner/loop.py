@@ -1,4 +1,4 @@
-"""The examiner's loop: one collected session, one forked child for each submission."""
+"""The examiner's loop: one collected session, and forked children that examine submissions."""
 
 from __future__ import annotations
 
@@ -10,25 +10,21 @@ import selectors
 import signal
 import socket
 import time
-import traceback
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from grader.examiner.checks import Draw
+from grader.examiner.child import DISTURBED, Child
 from grader.examiner.examination import Examination
 from grader.examiner.messages import Job, Setup, SuiteVariant
 from grader.examiner.plugin import examination_key
 from grader.examiner.reports import all_passed, begin_report, forget, write_report
 from grader.sandbox.channel import Spawner
-from grader.sandbox.confinement import die_with_parent
 
-CHILD_FAILED = 71
-CHILD_DISTURBED = 72
 MAX_TRIES = 2
 MAX_REASON = 1_500  # characters of pytest's own words
 # The examination keeps to its own deadline; a child past this one is stuck.  The starts of
@@ -37,17 +33,8 @@ GRACE_SECONDS = 60.0
 GRACE_SECONDS_COLD = 900.0
 
 
-@dataclass(frozen=True)
-class Child:
-    """A running examination; `deadline` is a time of the monotonic clock."""
-
-    pid: int
-    job: Job
-    deadline: float
-
-
 class ExaminerLoop:
-    """Takes jobs from the command, forks a child for each, tells when it is done.
+    """Takes jobs from the command, gives them to children, tells when each is done.
 
     Messages are lines of JSON: `{"job": {...}}` in; `{"ready": [test ids]}` or
     `{"broken": reason}`, then `{"done": student, "status": exit status}` out.
@@ -64,7 +51,7 @@ class ExaminerLoop:
         self.spawner = spawner
         self.waiting: list[Job] = []
         self.broken: list[str] = []
-        self.children: dict[int, Child] = {}
+        self.children: list[Child] = []
         self.tries: Counter[str] = Counter()
         self.partial = b""
         self.open = True
@@ -89,25 +76,38 @@ class ExaminerLoop:
         if self.setup.variants:
             ready["variants"] = [v.model_dump() for v in suite_variants(session)]
         self._tell(ready)
-        self.selector.register(self.command, selectors.EVENT_READ)
-        while self.open or self.waiting or self.children:
-            while self.waiting and len(self.children) < self.setup.jobs:
-                self._fork(session, self.waiting.pop(0))
+        self.selector.register(self.command, selectors.EVENT_READ, self._receive)
+        while self.open or self.waiting or self._working():
+            self._give_out(session)
             for key, _ in self.selector.select(self._seconds_to_next_deadline()):
-                if key.fileobj is self.command:
-                    self._receive()
-                else:
-                    self._collect(key.fd)
+                handle: Callable[[], None] = key.data
+                handle()
             self._kill_overdue()
+        for child in list(self.children):
+            self._dismiss(child)
         return True
 
+    def _working(self) -> list[Child]:
+        return [child for child in self.children if child.job is not None]
+
+    def _give_out(self, session: pytest.Session) -> None:
+        """Give waiting jobs to children that are free, forking those that lack."""
+        while self.waiting and len(self._working()) < self.setup.jobs:
+            free = (child for child in self.children if child.job is None)
+            child = next(free, None) or self._fork(session)
+            job = self.waiting.pop(0)
+            self.tries[job.student] += 1
+            grace = GRACE_SECONDS_COLD if self.setup.cold else GRACE_SECONDS
+            last_try = self.tries[job.student] >= MAX_TRIES
+            child.give(job, last_try, self.setup.submission_seconds + grace)
+
     def _seconds_to_next_deadline(self) -> float | None:
-        deadlines = [child.deadline for child in self.children.values()]
+        deadlines = [child.deadline for child in self._working()]
         return max(0.0, min(deadlines) - time.monotonic()) if deadlines else None
 
     def _kill_overdue(self) -> None:
         """End children that outlive every deadline of their own: a fault of the grader."""
-        for child in self.children.values():
+        for child in self._working():
             if time.monotonic() > child.deadline:
                 os.kill(child.pid, signal.SIGKILL)
 
@@ -130,49 +130,50 @@ class ExaminerLoop:
         self.waiting.clear()
         with suppress(KeyError):
             self.selector.unregister(self.command)
-        for child in self.children.values():
+        for child in self._working():
             os.kill(child.pid, signal.SIGKILL)
 
-    def _fork(self, session: pytest.Session, job: Job) -> None:
-        self.tries[job.student] += 1
-        parent = os.getpid()
-        pid = os.fork()
-        if pid == 0:
-            self._be_child(session, job, parent)
-        descriptor = os.pidfd_open(pid)
-        grace = GRACE_SECONDS_COLD if self.setup.cold else GRACE_SECONDS
-        deadline = time.monotonic() + self.setup.submission_seconds + grace
-        self.children[descriptor] = Child(pid, job, deadline)
-        self.selector.register(descriptor, selectors.EVENT_READ)
+    def _fork(self, session: pytest.Session) -> Child:
+        def examine_job(job: Job, last_try: bool) -> int:
+            return examine(session, self.setup, job, self.spawner, last_try)
 
-    def _collect(self, descriptor: int) -> None:
-        child = self.children.pop(descriptor)
-        self.selector.unregister(descriptor)
-        os.close(descriptor)
-        status = os.waitstatus_to_exitcode(os.waitpid(child.pid, 0)[1])
-        if status == CHILD_DISTURBED and self.open:
-            self.waiting.insert(0, child.job)
+        def close() -> None:
+            self.selector.close()
+            self.command.close()
+            for other in self.children:
+                other.channel.close()
+
+        child = Child(examine_job, close)
+        self.children.append(child)
+        self.selector.register(child.channel, selectors.EVENT_READ, lambda: self._collect(child))
+        return child
+
+    def _collect(self, child: Child) -> None:
+        """Take the status that a child has sent, or its end."""
+        job, status = child.done()
+        if status is None:
+            status = self._dismiss(child)
+        elif child.spent:
+            self._dismiss(child)
+        if job is None:
             return
-        self._tell({"done": child.job.student, "status": status})
+        killed = status == -signal.SIGKILL and time.monotonic() <= child.deadline
+        if (status == DISTURBED or killed) and self.open and self.tries[job.student] < MAX_TRIES:
+            self.waiting.insert(0, job)
+        else:
+            self._tell({"done": job.student, "status": status})
+
+    def _dismiss(self, child: Child) -> int:
+        """End a child that has nothing to do, and return its exit status."""
+        self.children.remove(child)
+        self.selector.unregister(child.channel)
+        return child.bury()
 
     def _tell(self, message: dict[str, object]) -> None:
         try:
             self.command.sendall(json.dumps(message).encode() + b"\n")
         except OSError:
             self._abandon()
-
-    def _be_child(self, session: pytest.Session, job: Job, parent: int) -> None:
-        """Examine one submission and end the process, whatever happens."""
-        try:
-            die_with_parent(parent)
-            gc.disable()  # the child is gone before its garbage could matter
-            self.selector.close()
-            self.command.close()
-            last_try = self.tries[job.student] >= MAX_TRIES
-            os._exit(examine(session, self.setup, job, self.spawner, last_try))
-        except BaseException:
-            traceback.print_exc()
-            os._exit(CHILD_FAILED)
 
 
 def suite_variants(session: pytest.Session) -> Iterator[SuiteVariant]:
@@ -207,7 +208,7 @@ def examine(
             try that may have been anybody, and the submission deserves another one.
 
     Returns:
-        Exit status of the child.
+        0 if the report is written, `DISTURBED` if the submission deserves another try.
 
     Raises:
         OSError: if report or log cannot be written.
@@ -229,6 +230,6 @@ def examine(
             examination.diagnose(suite, getattr(items[0].getparent(pytest.Module), "obj", None))
     examination.end()
     if examination.disturbed and not last_try:
-        return CHILD_DISTURBED
+        return DISTURBED
     write_report(session, job, examination)
     return 0

@@ -17,8 +17,11 @@ from grader.results import write_atomically
 
 
 def begin_report(config: pytest.Config) -> None:
-    """Start the plugin's clock anew in a forked child."""
-    _plugin(config)._start_time = time.time()
+    """Have the plugin start anew, with nothing of the submission before."""
+    plugin = _plugin(config)
+    plugin._start_time = time.time()
+    plugin._json_tests.clear()
+    plugin._json_warnings.clear()
     config.option.json_report_file = None
 
 
