@@ -177,6 +177,7 @@ def setup_of(rubric: Rubric, jobs: int, walls: tuple[str, ...] = ALL_WALLS) -> S
         milestones=tuple(
             SuiteMilestone(id=m.id, file=m.file, suite=m.suite) for m in rubric.milestones
         ),
+        solutions=str((rubric.root / rubric.solutions).resolve()),
         question_seconds=rubric.limits.question_seconds,
         submission_seconds=rubric.limits.submission_seconds,
         memory_mb=rubric.limits.memory_mb,

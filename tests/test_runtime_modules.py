@@ -8,7 +8,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from grader.sandbox.vocabulary import Built, Faulted, Parameters, Ran, Written
+from grader.sandbox.vocabulary import Built, Faulted, Ran
 from tests.questions import Questions, fault
 
 pytestmark = pytest.mark.usefixtures("untouched_process")
@@ -63,22 +63,19 @@ def test_what_is_no_module_is_a_fault(questions: Questions) -> None:
     assert (kind, message) == ("TypeError", "NotAModule is not an nn.Module")
 
 
-def test_parameters_can_be_written_and_read(questions: Questions) -> None:
-    """What was sent is what the module then holds."""
-    handle = questions.build("Unit", ("d", 2))[0].handle
-    sent = torch.full((2,), 7.0)
-    written, _ = questions.put("write", {"p": sent}, handle=handle, parameters={"frozen": "p"})
-    assert isinstance(written, Written)
-    reply, carried = questions.put("read", handle=handle)
-    assert isinstance(reply, Parameters)
-    assert torch.equal({p.name: carried[p.key] for p in reply.parameters}["frozen"], sent)
-
-
-def test_writing_another_shape_is_a_fault(questions: Questions) -> None:
+def test_a_value_of_another_shape_is_a_fault(questions: Questions) -> None:
     """The module stays usable."""
     handle = questions.build("Unit", ("d", 2))[0].handle
     reply, _ = questions.put(
-        "write", {"p": torch.ones(9)}, handle=handle, parameters={"frozen": "p"}
+        "run",
+        {"p": torch.ones(9), "x": torch.ones(1, 2)},
+        handle=handle,
+        parameters={"frozen": "p"},
+        tensors=[["x", "x"]],
+        mode="eval",
+        watch=[],
+        upstream="",
+        operators=False,
     )
     assert isinstance(reply, Faulted)
     assert isinstance(questions.run(handle, torch.ones(1, 2))[0], Ran)

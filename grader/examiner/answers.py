@@ -123,7 +123,7 @@ def carried(tensors: Mapping[str, Tensor], key: str) -> Tensor:
     return tensors[key]
 
 
-def by_name(claims: Sequence[ParameterClaim], tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+def by_name(claims: Sequence[ParameterClaim], tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Parameters by their dotted names."""
     return {claim.name: carried(tensors, claim.key) for claim in claims}
 

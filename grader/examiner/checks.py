@@ -6,6 +6,7 @@ broadcasts, by a loose dtype or by NaN.  Tolerances come from the dtype and stan
 
 from __future__ import annotations
 
+import functools
 import math
 import zlib
 from collections.abc import Callable
@@ -35,6 +36,8 @@ TOLERANCES = {
 # A test whose answer is lost in rounding is allowed this many rounding steps of its dtype,
 # multiplied by how much the computation magnifies them.
 ROUNDING_STEPS = 16
+# Every submission meets the same random tensors, so a process keeps them.
+KEPT_DRAWS = 4_096
 
 
 def tolerance(dtype: torch.dtype, magnification: float = 1.0) -> Tolerance:
@@ -150,12 +153,12 @@ class Draw:
     seed: ClassVar[int] = 0
 
     def __init__(self, test: str) -> None:
-        self._generator = torch.Generator()
         self.turn_to(test)
 
     def turn_to(self, test: str) -> None:
         """Start with the random numbers of a test."""
-        self._generator.manual_seed(zlib.crc32(test.encode(), self.seed))
+        self._test = test
+        self._drawn = 0
 
     def normal(
         self,
@@ -164,21 +167,37 @@ class Draw:
         std: float = 1.0,
         dtype: torch.dtype = torch.float32,
     ) -> Tensor:
-        """Normally distributed values."""
-        values = torch.randn(*shape, generator=self._generator, dtype=torch.float64)
-        return (values * std + mean).to(dtype)
+        """Normally distributed values.  They must not be changed: others get the same tensor."""
+        return _normal(self._next_seed(), shape, mean, std, dtype)
 
     def weights(self, shapes: dict[str, tuple[int, ...]]) -> dict[str, Tensor]:
         """Weights for each parameter: matrices around 0, vectors away from both 0 and 1.
 
-        Ones and zeros hide mistakes in gains and shifts.
+        Ones and zeros hide mistakes in gains and shifts.  They must not be changed.
         """
-        sizes = [math.prod(shape) for shape in shapes.values()]
-        flat = torch.randn(sum(sizes), generator=self._generator)
-        return {
-            name: _as_weight(part.view(shape))
-            for (name, shape), part in zip(shapes.items(), torch.split(flat, sizes), strict=True)
-        }
+        values = _weights(self._next_seed(), tuple(shapes.values()))
+        return dict(zip(shapes, values, strict=True))
+
+    def _next_seed(self) -> int:
+        self._drawn += 1
+        return zlib.crc32(f"{self._test}#{self._drawn}".encode(), self.seed)
+
+
+@functools.lru_cache(KEPT_DRAWS)
+def _normal(
+    seed: int, shape: tuple[int, ...], mean: float, std: float, dtype: torch.dtype
+) -> Tensor:
+    generator = torch.Generator().manual_seed(seed)
+    values = torch.randn(*shape, generator=generator, dtype=torch.float64)
+    return (values * std + mean).to(dtype)
+
+
+@functools.lru_cache(KEPT_DRAWS)
+def _weights(seed: int, shapes: tuple[tuple[int, ...], ...]) -> tuple[Tensor, ...]:
+    sizes = [math.prod(shape) for shape in shapes]
+    flat = torch.randn(sum(sizes), generator=torch.Generator().manual_seed(seed))
+    parts = zip(shapes, torch.split(flat, sizes), strict=True)
+    return tuple(_as_weight(part.view(shape)) for shape, part in parts)
 
 
 def _as_weight(values: Tensor) -> Tensor:

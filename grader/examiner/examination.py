@@ -6,9 +6,11 @@ import time
 import traceback
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 from grader.examiner.checks import Draw
 from grader.examiner.diagnosis.finding import Budget
+from grader.examiner.foresight import NO_PLAN, Plan
 from grader.examiner.messages import Setup, SuiteMilestone
 from grader.examiner.milestone import MilestoneUnderTest
 from grader.examiner.source import Sources
@@ -34,6 +36,7 @@ class Examination:
         candidates: files to try for each milestone id.
         folder: the submission's files.
         spawner: starts workers; `None` runs trusted code in this process.
+        plans: questions to ask ahead, by suite.
     """
 
     def __init__(
@@ -42,7 +45,9 @@ class Examination:
         candidates: Mapping[str, Sequence[str]],
         folder: Path,
         spawner: Spawner | None,
+        plans: Mapping[str, Plan] = MappingProxyType({}),
     ) -> None:
+        self._plans = plans
         self._setup = setup
         self._folder = folder
         self._spawner = spawner
@@ -74,6 +79,7 @@ class Examination:
                 self._setup.question_seconds,
                 self._sources,
                 [other.file for other in self._setup.milestones if other is not milestone],
+                self._plans.get(suite, NO_PLAN),
             )
         self.student.turn_to(self._under_test[milestone.id])
         self.draw.turn_to(test)
@@ -87,6 +93,10 @@ class Examination:
         """Forget a milestone, and examine it in a worker of its own."""
         self._under_test.pop(self._milestone_of(suite).id)
         self._transport.restart()
+
+    def plan_of(self, suite: str) -> Plan:
+        """What was asked of the milestone."""
+        return self._under_test[self._milestone_of(suite).id].plan
 
     def _milestone_of(self, suite: str) -> SuiteMilestone:
         return next(m for m in self._setup.milestones if m.suite == suite)
@@ -143,6 +153,5 @@ class Examination:
         return Sandboxed(self._spawner, policy, self._seconds_left)
 
     def _seconds_left(self) -> float:
-        not_the_students = getattr(self._transport, "start_seconds", 0.0)
-        left = self._deadline + not_the_students - time.monotonic()
+        left = self._deadline + self._transport.uncounted_seconds - time.monotonic()
         return max(0.0, min(self._setup.question_seconds, left))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import itertools
 import json
 import os
 import selectors
@@ -11,7 +10,7 @@ import signal
 import socket
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -20,9 +19,12 @@ import pytest
 from grader.examiner.checks import Draw
 from grader.examiner.child import DISTURBED, Child
 from grader.examiner.examination import Examination
+from grader.examiner.foresight import Plan
 from grader.examiner.messages import Job, Setup, SuiteVariant
 from grader.examiner.plugin import examination_key
+from grader.examiner.rehearsal import rehearse
 from grader.examiner.reports import all_passed, begin_report, forget, write_report
+from grader.examiner.running import by_suite, run_items
 from grader.sandbox.channel import Spawner
 
 MAX_TRIES = 2
@@ -54,6 +56,7 @@ class ExaminerLoop:
         self.children: list[Child] = []
         self.tries: Counter[str] = Counter()
         self.partial = b""
+        self.plans: Mapping[str, Plan] = {}
         self.open = True
         self.selector = selectors.DefaultSelector()
 
@@ -70,6 +73,7 @@ class ExaminerLoop:
             return True
         for item in session.items:
             _ = item.location  # computed once here instead of in every child
+        self.plans = rehearse(session, self.setup)
         gc.collect()
         gc.freeze()
         ready: dict[str, object] = {"ready": [item.nodeid for item in session.items]}
@@ -135,7 +139,7 @@ class ExaminerLoop:
 
     def _fork(self, session: pytest.Session) -> Child:
         def examine_job(job: Job, last_try: bool) -> int:
-            return examine(session, self.setup, job, self.spawner, last_try)
+            return examine(session, self.setup, job, self.spawner, self.plans, last_try)
 
         def close() -> None:
             self.selector.close()
@@ -184,14 +188,13 @@ def suite_variants(session: pytest.Session) -> Iterator[SuiteVariant]:
             yield SuiteVariant(suite=module.path.name, names=variant.names, source=variant.source)
 
 
-def run_items(config: pytest.Config, items: Sequence[pytest.Item]) -> None:
-    """Run tests, one after the other."""
-    for item, following in zip(items, [*items[1:], None], strict=True):
-        config.hook.pytest_runtest_protocol(item=item, nextitem=following)
-
-
 def examine(
-    session: pytest.Session, setup: Setup, job: Job, spawner: Spawner, last_try: bool
+    session: pytest.Session,
+    setup: Setup,
+    job: Job,
+    spawner: Spawner,
+    plans: Mapping[str, Plan],
+    last_try: bool,
 ) -> int:
     """Run every collected test against one submission and write its report.
 
@@ -204,6 +207,7 @@ def examine(
         setup: the assignment.
         job: the submission.
         spawner: starts workers.
+        plans: questions to ask ahead, by suite.
         last_try: write the report although a worker was killed from outside; before the last
             try that may have been anybody, and the submission deserves another one.
 
@@ -216,11 +220,13 @@ def examine(
     config = session.config
     Draw.seed = job.seed
     folder = Path(job.folder)
-    examination = Examination(setup, job.candidates, folder, None if job.trusted else spawner)
+    if job.trusted:
+        examination = Examination(setup, job.candidates, folder, None)
+    else:
+        examination = Examination(setup, job.candidates, folder, spawner, plans)
     config.stash[examination_key] = examination
     begin_report(config)
-    for suite, tests in itertools.groupby(session.items, key=lambda item: item.path.name):
-        items = list(tests)
+    for suite, items in by_suite(session):
         run_items(config, items)
         if not all_passed(config, items) and examination.shared_a_worker(suite):
             forget(config, items)

@@ -25,6 +25,7 @@ class Setup(_Message):
     Attributes:
         suites: paths of the hidden suites.
         root: folder that test ids are relative to.
+        solutions: folder of the solutions, which say what the tests will ask.
         output_kb: how much of a submission's prints to keep.
         jobs: submissions examined at the same time.
         cold: start workers as new processes instead of forking them.
@@ -35,6 +36,7 @@ class Setup(_Message):
     root: str
     suites: tuple[str, ...]
     milestones: tuple[SuiteMilestone, ...]
+    solutions: str
     question_seconds: float
     submission_seconds: float
     memory_mb: int

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from torch import Tensor
@@ -14,6 +15,7 @@ from grader.errors import (
     WorkerCrashedError,
     WorkerTimeoutError,
 )
+from grader.examiner.exchange import Exchange
 from grader.examiner.explain import (
     Doing,
     broken_channel_error,
@@ -26,10 +28,12 @@ from grader.examiner.explain import (
     sentence,
     timeout_error,
 )
+from grader.examiner.foresight import NO_PLAN, Answered, Foresight, Form, Plan, form_of
+from grader.examiner.questions import Asked, BuildQuestion
 from grader.examiner.source import Sources
-from grader.examiner.transport import Question, Transport
+from grader.examiner.transport import Transport
 from grader.model import Verdict
-from grader.sandbox.vocabulary import Fault, Faulted, Loaded, Outline, Reply, Several
+from grader.sandbox.vocabulary import Built, Fault, Faulted, Loaded, Outline, Reply
 
 # After so many time-outs in one milestone the rest of it is not asked any more, so that a loop
 # without end in one file leaves time for the others.
@@ -50,6 +54,7 @@ class MilestoneUnderTest:
         question_seconds: for the message of a time-out.
         sources: outlines of the submission's files.
         other_files: files of the other milestones, whose faults are not this one's.
+        plan: questions to ask ahead.
 
     Attributes:
         notes: what the student should know besides.
@@ -65,6 +70,7 @@ class MilestoneUnderTest:
         question_seconds: float,
         sources: Sources | None = None,
         other_files: Sequence[str] = (),
+        plan: Plan = NO_PLAN,
     ) -> None:
         self.transport = transport
         self.file = file
@@ -73,6 +79,11 @@ class MilestoneUnderTest:
         self._wanted = wanted
         self._sources = sources or Sources(transport)
         self._other_files = other_files
+        self._plan = plan
+        self._journal: list[Asked] = []
+        self._forms: dict[BuildQuestion, Form] = {}
+        self._exchange = Exchange(transport, file)
+        self._foresight = Foresight(plan)
         self._question_seconds = question_seconds
         self._chosen: str | None = None
         self._definitions_only = False
@@ -84,32 +95,23 @@ class MilestoneUnderTest:
         self._timeouts = 0
 
     def ask(
-        self, question: Question, tensors: dict[str, Tensor], doing: Doing, expect: type[ReplyType]
-    ) -> tuple[ReplyType, dict[str, Tensor]]:
+        self, asked: Asked, doing: Doing, expect: type[ReplyType]
+    ) -> tuple[ReplyType, Mapping[str, Tensor]]:
         """Put a question to the loaded file.
 
         Args:
-            question: see `grader.sandbox.runtime`.
-            tensors: tensors that it names.
+            asked: the question.
             doing: what is asked, for messages.
             expect: the kind of reply that answers it.
 
         Raises:
             StudentFaultError: if the file cannot be loaded, or its code does not answer.
         """
-        if self._refusal is not None:
-            raise self._refusal
-        self._ensure_loaded()
-        reply, carried = self._ask_once({**question, "file": self._chosen}, tensors, doing)
-        return self._expected(reply, doing, expect), carried
+        return self.ask_several([asked], doing, expect)[0]
 
     def ask_several(
-        self,
-        questions: Sequence[Question],
-        tensors: dict[str, Tensor],
-        doing: Doing,
-        expect: type[ReplyType],
-    ) -> tuple[list[ReplyType], dict[str, Tensor]]:
+        self, asked: Sequence[Asked], doing: Doing, expect: type[ReplyType]
+    ) -> list[tuple[ReplyType, Mapping[str, Tensor]]]:
         """Put several questions in one exchange; their answers come in the same order.
 
         Raises:
@@ -118,12 +120,40 @@ class MilestoneUnderTest:
         if self._refusal is not None:
             raise self._refusal
         self._ensure_loaded()
-        parts = [{**question, "file": self._chosen} for question in questions]
-        whole = {"question": "several", "questions": parts}
-        reply, carried = self._ask_once(whole, tensors, doing)
-        if not isinstance(reply, Several) or len(reply.replies) != len(questions):
-            raise broken_channel_error(doing)
-        return [self._expected(part, doing, expect) for part in reply.replies], carried
+        due = self._foresight.due(asked[0])
+        if due:
+            self._look_ahead(due)
+        answers = [self._foresight.take(one) for one in asked]
+        known = [answer for answer in answers if answer is not None]
+        if len(known) < len(asked):
+            known = self._guarded(lambda: self._exchange.ask(asked), doing)
+        self._remember(asked, known)
+        return [(self._expected(reply, doing, expect), tensors) for reply, tensors in known]
+
+    def _remember(self, asked: Sequence[Asked], answers: Sequence[Answered]) -> None:
+        self._journal += asked
+        for one, (reply, tensors) in zip(asked, answers, strict=True):
+            form = form_of(reply, tensors) if isinstance(reply, Built) else None
+            if form is not None and isinstance(one.question, BuildQuestion):
+                self._forms[one.question] = form
+
+    @property
+    def plan(self) -> Plan:
+        """What was asked, to be asked ahead of another submission."""
+        return Plan(tuple(self._journal), self._forms)
+
+    def _look_ahead(self, due: Sequence[Asked]) -> None:
+        """Ask for what will come up; where that goes wrong, each question is asked by itself.
+
+        The time of a failed attempt was not the student's idea and is not counted.
+        """
+        begun = time.monotonic()
+        try:
+            self._foresight.keep(due, self._exchange.ask(due))
+        except (FrameError, WorkerCrashedError, WorkerTimeoutError):
+            self.transport.uncounted_seconds += time.monotonic() - begun
+            self._plan = NO_PLAN
+            self._ensure_loaded()
 
     def _expected(self, reply: Reply, doing: Doing, expect: type[ReplyType]) -> ReplyType:
         """The reply, if it is of the kind that answers the question."""
@@ -149,11 +179,10 @@ class MilestoneUnderTest:
         self.transport.restart()
         self._loaded = None
 
-    def _ask_once(
-        self, question: Question, tensors: dict[str, Tensor], doing: Doing
-    ) -> tuple[Reply, dict[str, Tensor]]:
+    def _guarded(self, ask: Callable[[], Created], doing: Doing) -> Created:
+        """What `ask` brings from the worker; what goes wrong there becomes the student's fault."""
         try:
-            return self.transport.ask(question, tensors)
+            return ask()
         except WorkerTimeoutError as timeout:
             self._loaded = None
             self._timeouts += 1
@@ -180,6 +209,8 @@ class MilestoneUnderTest:
             self._choose()
         else:
             self._loaded = self._load_file(self._chosen)
+        self._exchange = Exchange(self.transport, self._chosen or self.file)
+        self._foresight = Foresight(self._plan)
 
     def _choose(self) -> None:
         first_error: StudentFaultError | None = None
@@ -293,7 +324,7 @@ class MilestoneUnderTest:
         }
         self._sources.look_ahead(candidate)
         self.shared = not self.transport.fresh
-        reply, _ = self._ask_once(question, {}, doing)
+        reply, _ = self._guarded(lambda: self.transport.ask(question, {}), doing)
         if isinstance(reply, Faulted):
             raise load_error(self._vetted(reply.fault), doing)
         if not isinstance(reply, Loaded):

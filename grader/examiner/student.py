@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -13,6 +12,7 @@ from grader.examiner.answers import Answer, by_position, carried, fail
 from grader.examiner.explain import Doing, broken_channel_error
 from grader.examiner.milestone import MilestoneUnderTest
 from grader.examiner.module import Module
+from grader.examiner.questions import Asked, BuildQuestion, CallQuestion, ConstantQuestion
 from grader.examiner.source import reached_from
 from grader.sandbox.vocabulary import Built, Called, Constant, Fault, FunctionOutline, Outline
 
@@ -66,8 +66,7 @@ class Student:
         Raises:
             StudentFaultError: if the name is missing or is no literal.
         """
-        question = {"question": "constant", "name": name}
-        reply, _ = self._under_test.ask(question, {}, Doing(f"reading {name}"), Constant)
+        reply = self._constant(name)
         if reply.foreign:
             raise fail(f"{name} must be a plain number or list. It is a {reply.foreign}.")
         return reply.value
@@ -84,10 +83,12 @@ class Student:
         last = self.constant(name)
         if self._under_test.own_file:
             return [last]
-        reply, _ = self._under_test.ask(
-            {"question": "constant", "name": name}, {}, Doing(f"reading {name}"), Constant
-        )
-        return [*reply.earlier, last]
+        return [*self._constant(name).earlier, last]
+
+    def _constant(self, name: str) -> Constant:
+        asked = Asked(ConstantQuestion(name))
+        reply, _ = self._under_test.ask(asked, Doing(f"reading {name}"), Constant)
+        return reply
 
     def call(
         self,
@@ -107,21 +108,15 @@ class Student:
             operators: record the names of torch functions.
             arguments: further arguments, in the order and with the names of the stub.
         """
-        question = _call_question(function, 0, arguments, upstream is not None, operators)
-        tensors = {"x0": x} if upstream is None else {"x0": x, "upstream": upstream}
-        reply, carried_tensors = self._under_test.ask(
-            question, tensors, _calling(function, x), Called
-        )
-        return _call_answer(function, reply, carried_tensors)
+        asked = Asked(CallQuestion(function, tuple(arguments.items()), operators), x, upstream)
+        reply, tensors = self._under_test.ask(asked, _calling(function, x), Called)
+        return _call_answer(function, reply, tensors)
 
     def call_each(self, function: str, *inputs: Tensor) -> list[Answer]:
         """Call a function with one tensor after the other, in one exchange."""
-        questions = [_call_question(function, n, {}, False, False) for n in range(len(inputs))]
-        tensors = {f"x{number}": x for number, x in enumerate(inputs)}
-        replies, carried_tensors = self._under_test.ask_several(
-            questions, tensors, _calling(function, inputs[0]), Called
-        )
-        return [_call_answer(function, reply, carried_tensors) for reply in replies]
+        asked = [Asked(CallQuestion(function), x) for x in inputs]
+        answers = self._under_test.ask_several(asked, _calling(function, inputs[0]), Called)
+        return [_call_answer(function, reply, tensors) for reply, tensors in answers]
 
     def build(self, name: str, *, seed: int = 0, **arguments: int) -> Module:
         """Build a module of one of the student's classes.
@@ -135,19 +130,14 @@ class Student:
             arguments: of the constructor, in the order and with the names of the stub.
         """
         given = ", ".join(f"{key}={value}" for key, value in arguments.items())
-        question = {
-            "question": "build",
-            "class": name,
-            "seed": seed,
-            "arguments": [list(pair) for pair in arguments.items()],
-        }
+        question = BuildQuestion(name, tuple(arguments.items()), seed)
 
         def create() -> Module:
             doing = Doing(f"creating {name}", f"Arguments: {given}.")
-            reply, tensors = self._under_test.ask(question, {}, doing, Built)
-            return Module(self._under_test, name, reply, tensors)
+            reply, tensors = self._under_test.ask(Asked(question), doing, Built)
+            return Module(self._under_test, question, reply, tensors)
 
-        return self.once(json.dumps(question), create)
+        return self.once(str(question), create)
 
 
 def _calling(function: str, x: Tensor | None = None) -> Doing:
@@ -155,20 +145,7 @@ def _calling(function: str, x: Tensor | None = None) -> Doing:
     return Doing(f"calling {function}", given)
 
 
-def _call_question(
-    function: str, number: int, arguments: Mapping[str, float], gradient: bool, operators: bool
-) -> dict[str, Any]:
-    return {
-        "question": "call",
-        "function": function,
-        "tensors": [["x", f"x{number}"]],
-        "arguments": [list(pair) for pair in arguments.items()],
-        "upstream": "upstream" if gradient else "",
-        "operators": operators,
-    }
-
-
-def _call_answer(function: str, reply: Called, tensors: dict[str, Tensor]) -> Answer:
+def _call_answer(function: str, reply: Called, tensors: Mapping[str, Tensor]) -> Answer:
     if len(reply.inputs_after) != 1:
         raise broken_channel_error(_calling(function))
     return Answer(

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from grader.errors import FrameError, ScratchFullError, WorkerCrashedError, WorkerTimeoutError
 from grader.sandbox.channel import Spawner, Worker
+from grader.sandbox.loader import forget_files
 from grader.sandbox.policy import WorkerPolicy
 from grader.sandbox.runtime import Runtime
 from grader.sandbox.vocabulary import Reply, parse_envelope
@@ -24,7 +25,13 @@ Answer = tuple[Reply, dict[str, Tensor]]
 
 
 class Transport(Protocol):
-    """Puts a question and brings the answer, with everything that is not one as an error."""
+    """Puts a question and brings the answer, with everything that is not one as an error.
+
+    Attributes:
+        uncounted_seconds: wall time that is not the student's.
+    """
+
+    uncounted_seconds: float
 
     @property
     def generation(self) -> int:
@@ -55,6 +62,7 @@ class InProcess:
         self._folder = folder
         self._runtime = Runtime(folder)
         self._next_id = 0
+        self.uncounted_seconds = 0.0
         self.generation = 0
         self.fresh = True
 
@@ -72,7 +80,8 @@ class InProcess:
         self.generation += 1
 
     def end(self) -> None:
-        """Nothing runs."""
+        """Forget the code."""
+        forget_files(self._folder)
 
 
 class Sandboxed:
@@ -86,7 +95,7 @@ class Sandboxed:
     Attributes:
         status: exit status of the last worker that did not answer.
         fresh: whether no code of the student's has run in the worker.
-        start_seconds: how long the starts of workers took, which is not the student's time.
+        uncounted_seconds: wall time that is not the student's: the starts of workers, say.
         killed: whether somebody else than this examiner has killed a worker.
     """
 
@@ -100,7 +109,7 @@ class Sandboxed:
         self.status: int | None = None
         self.killed = False
         self.fresh = True
-        self.start_seconds = 0.0
+        self.uncounted_seconds = 0.0
         self.generation = 0
         self.output: list[str] = []
 
@@ -121,7 +130,7 @@ class Sandboxed:
     def _start(self) -> Worker:
         begun = time.monotonic()
         worker = self._worker = self._spawner.spawn(self._policy)
-        self.start_seconds += time.monotonic() - begun
+        self.uncounted_seconds += time.monotonic() - begun
         return worker
 
     def restart(self) -> None:

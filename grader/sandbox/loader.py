@@ -154,6 +154,19 @@ def load_file(
     return module, loader
 
 
+def forget_files(folder: Path) -> None:
+    """Take the modules of a folder's files out of this process again.
+
+    Args:
+        folder: what was loaded from it is forgotten.
+    """
+    sys.meta_path[:] = [f for f in sys.meta_path if not isinstance(f, SubmissionFinder)]
+    for name, module in list(sys.modules.items()):
+        origin = getattr(getattr(module, "__spec__", None), "origin", None)
+        if isinstance(origin, str) and Path(origin).is_relative_to(folder):
+            del sys.modules[name]
+
+
 def read_source(path: Path) -> str:
     """Read a Python file as text.
 

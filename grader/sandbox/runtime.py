@@ -55,8 +55,6 @@ class Runtime:
             "constant": self._constant,
             "call": self._call,
             "build": self._build,
-            "read": self._read,
-            "write": self._write,
             "run": self._run,
         }
 
@@ -158,16 +156,6 @@ class Runtime:
                 if name
             ],
         }
-
-    def _read(self, question: Question, tensors: Tensors, outgoing: Outgoing) -> Body:
-        module = self.built[question["handle"]]
-        claims = _claims(_named_parameters(module), outgoing)
-        return {"reply": "parameters", "parameters": claims}
-
-    def _write(self, question: Question, tensors: Tensors, outgoing: Outgoing) -> Body:
-        parameters = dict(_named_parameters(self.built[question["handle"]]))
-        _set_values(parameters, question["parameters"], tensors)
-        return {"reply": "written"}
 
     def _run(self, question: Question, tensors: Tensors, outgoing: Outgoing) -> Body:
         module = self.built[question["handle"]]

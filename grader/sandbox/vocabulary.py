@@ -201,19 +201,6 @@ class Built(_Reply):
     children: Annotated[tuple[ChildClaim, ...], Field(max_length=MAX_NAMES, strict=False)]
 
 
-class Parameters(_Reply):
-    """Answer to `read`."""
-
-    reply: Literal["parameters"]
-    parameters: Annotated[tuple[ParameterClaim, ...], Field(max_length=MAX_NAMES, strict=False)]
-
-
-class Written(_Reply):
-    """Answer to `write`."""
-
-    reply: Literal["written"]
-
-
 class Observation(_Reply):
     """One call of a watched child: what it received and what it returned."""
 
@@ -242,7 +229,7 @@ class Faulted(_Reply):
 
 
 Single = Annotated[
-    Union[Loaded, Outlined, Constant, Called, Built, Parameters, Written, Ran, Faulted],  # noqa: UP007
+    Union[Loaded, Outlined, Constant, Called, Built, Ran, Faulted],  # noqa: UP007
     Field(discriminator="reply"),
 ]
 
@@ -256,7 +243,7 @@ class Several(_Reply):
 
 Reply = Annotated[
     Union[  # noqa: UP007
-        Loaded, Outlined, Constant, Called, Built, Parameters, Written, Ran, Faulted, Several
+        Loaded, Outlined, Constant, Called, Built, Ran, Faulted, Several
     ],
     Field(discriminator="reply"),
 ]
