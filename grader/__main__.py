@@ -2,12 +2,19 @@
 
 import sys
 
+from grader.examiner.launch import discard_early, launch_early
+
 
 def main() -> None:
     """Run the command line and end the process with its status."""
-    from grader.cli import run
+    launch_early(sys.argv[1:])
+    try:
+        from grader.cli import run
 
-    sys.exit(run())
+        status = run()
+    finally:
+        discard_early()
+    sys.exit(status)
 
 
 if __name__ == "__main__":

@@ -69,6 +69,7 @@ class BlockUnderTest:
         self.module = module
         self.d = d
         self.h = h
+        self._runs: list[tuple[Tensor, Answer]] = []
         roles = block_roles(tuple(module.shapes.items()), d, h, f)
         self._ffns, self._attentions, self._norms = roles.ffns, roles.attentions, roles.norms
         self.sent = self._without_extras(draw.weights(module.shapes))
@@ -374,12 +375,11 @@ class BlockUnderTest:
 
     def _watched(self, x: Tensor) -> Answer:
         """One run on x with every part in view."""
-        if self._last_run is None or not torch.equal(self._last_run[0], x):
+        known = next((answer for seen, answer in self._runs if torch.equal(seen, x)), None)
+        if known is None:
             parts = [self._attention_part, self._ffn_part, self._norm_part(0), self._norm_part(1)]
             watch = sorted({name for part in parts if part for name in (part.entry, part.exit)})
-            answer = self.with_weights().run(x, watch=watch)
-            expect_like(answer.tensor, x, "The output of EncoderBlock")
-            self._last_run = (x, answer)
-        return self._last_run[1]
-
-    _last_run: tuple[Tensor, Answer] | None = None
+            known = self.with_weights().run(x, watch=watch)
+            expect_like(known.tensor, x, "The output of EncoderBlock")
+            self._runs.append((x, known))
+        return known

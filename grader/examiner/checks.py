@@ -98,8 +98,8 @@ def expect_close(
     Raises:
         StudentFaultError: naming the first thing that is wrong.
     """
-    expect_like(actual, expected, subject)
     if not close(actual, expected, magnification):
+        expect_like(actual, expected, subject)
         raise fail(otherwise)
 
 

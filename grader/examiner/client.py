@@ -4,30 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-import socket
-import subprocess
-import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import Any
 
 from grader.errors import NurseryError, SuiteError
+from grader.examiner.launch import launch
 from grader.examiner.messages import Job, Setup, SuiteVariant
 
 LAST_WORDS_BYTES = 2_000
-# The nursery and everything below it see this environment only.
-ENVIRONMENT = {
-    "PATH": os.defpath,
-    "LANG": "C.UTF-8",
-    "OMP_NUM_THREADS": "1",
-    "MKL_NUM_THREADS": "1",
-    "PYTHONDONTWRITEBYTECODE": "1",
-    "MPLBACKEND": "Agg",
-    # Memory in pages of 2 MB where glibc (2.35 on) can ask for them: a fork has less to copy,
-    # which takes a third off its cost.
-    "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
-}
 
 
 class Nursery:
@@ -42,21 +27,9 @@ class Nursery:
     variants: Sequence[SuiteVariant] = ()
 
     def __enter__(self) -> Nursery:
-        here, there = socket.socketpair()
-        self._socket = here
+        started = launch()
+        self._process, self._socket, self._words = started.process, started.channel, started.words
         self._configured = False
-        self._words = tempfile.TemporaryFile()
-        environment = {**ENVIRONMENT, **_kept_settings()}
-        self._process = subprocess.Popen(
-            [sys.executable, "-I", "-m", "grader.examiner.nursery", str(there.fileno())],
-            pass_fds=(there.fileno(),),
-            stdin=subprocess.DEVNULL,
-            stdout=self._words,
-            stderr=self._words,
-            env=environment,
-            start_new_session=True,
-        )
-        there.close()
         self._lines = self._read_lines()
         return self
 
@@ -141,9 +114,3 @@ class Nursery:
             f"The nursery, which runs the hidden tests, {how}. Its last words:\n{words}",
             "What is graded already is kept: run the same command again to go on.",
         )
-
-
-def _kept_settings() -> dict[str, str]:
-    """Settings of the machine that libraries need to compute rightly, passed on as they are."""
-    names = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "TMPDIR")
-    return {name: os.environ[name] for name in names if name in os.environ}

@@ -74,7 +74,6 @@ class ExaminerLoop:
         for item in session.items:
             _ = item.location  # computed once here instead of in every child
         self.plans = rehearse(session, self.setup)
-        gc.collect()
         gc.freeze()
         ready: dict[str, object] = {"ready": [item.nodeid for item in session.items]}
         if self.setup.variants:

@@ -163,7 +163,7 @@ def forget_files(folder: Path) -> None:
     sys.meta_path[:] = [f for f in sys.meta_path if not isinstance(f, SubmissionFinder)]
     for name, module in list(sys.modules.items()):
         origin = getattr(getattr(module, "__spec__", None), "origin", None)
-        if isinstance(origin, str) and Path(origin).is_relative_to(folder):
+        if isinstance(origin, str) and origin.startswith(f"{folder}/"):
             del sys.modules[name]
 
 

@@ -23,9 +23,8 @@ class Observer:
         self.observations: list[dict[str, Any]] = []
         self._outgoing = outgoing
         self._handles: list[RemovableHandle] = []
-        self._children = {
-            name: child for name, child in nn.Module.named_modules(module) if name in watch
-        }
+        modules = nn.Module.named_modules(module) if watch else ()
+        self._children = {name: child for name, child in modules if name in watch}
 
     def __enter__(self) -> Observer:
         for name, child in self._children.items():

@@ -161,7 +161,7 @@ class Runtime:
         module = self.built[question["handle"]]
         upstream = tensors.get(question["upstream"]) if question["upstream"] else None
         inputs = _fresh_inputs(question, tensors, upstream is not None)
-        nn.Module.train(module, question["mode"] == "train")
+        _set_mode(module, question["mode"] == "train")
         parameters = dict(_named_parameters(module))
         _set_values(parameters, question["parameters"], tensors)
         for parameter in parameters.values():
@@ -230,6 +230,12 @@ def _fresh_inputs(question: Question, tensors: Tensors, needs_gradient: bool) ->
         floating = tensor.dtype.is_floating_point
         inputs[name] = tensor.requires_grad_(needs_gradient and floating)
     return inputs
+
+
+def _set_mode(module: nn.Module, training: bool) -> None:
+    """Set train or eval mode where it is not in force already."""
+    if any(part.training is not training for part in nn.Module.modules(module)):
+        nn.Module.train(module, training)
 
 
 def _set_values(parameters: Tensors, keys: dict[str, str], tensors: Tensors) -> None:

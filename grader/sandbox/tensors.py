@@ -51,7 +51,9 @@ def pack(tensors: Mapping[str, Tensor]) -> bytes:
     parts = []
     start = 0
     for name, tensor in tensors.items():
-        content = tensor.contiguous().reshape(-1).view(torch.uint8).numpy().tobytes()
+        # NumPy knows no bfloat16, but integers of its size.
+        known = tensor.view(torch.int16) if tensor.dtype is torch.bfloat16 else tensor
+        content = known.numpy().tobytes()
         end = start + len(content)
         header[name] = {
             "dtype": DTYPE_NAMES[tensor.dtype],
@@ -95,7 +97,8 @@ def plain(tensor: Tensor) -> Tensor:
     base = tensor.detach()
     if type(base) is not Tensor:
         base = base.as_subclass(Tensor)
-    return base.clone(memory_format=torch.contiguous_format).resolve_conj().resolve_neg()
+    copy = base.clone(memory_format=torch.contiguous_format)
+    return copy.resolve_neg() if copy.is_neg() else copy
 
 
 def _refusal(tensor: Tensor) -> str:

@@ -59,6 +59,7 @@ def serve(
         os.write(2, f"the worker could not confine itself: {error}\n".encode())
         os._exit(NOT_CONFINED)
     gc.set_threshold(GARBAGE_THRESHOLD)
+    gc.enable()
     connection.sendall(encode_frame({"ready": True}))
     runtime = Runtime(Path(policy.folder))
     try:
