@@ -79,5 +79,6 @@ class Exchange:
     def _note(self, asked: Asked, reply: Reply) -> None:
         if isinstance(asked.question, BuildQuestion) and isinstance(reply, Built):
             self._handles[asked.question] = reply.handle
+            self._held.pop(asked.question, None)  # that was another module
         if isinstance(reply, Faulted) and asked.module is not None:
             self._held.pop(asked.module, None)  # who knows what it holds now
