@@ -126,21 +126,10 @@ def test_wiring_second_residual(student: Student) -> None:
     block.expect_wired(x, block.second_residual_wrong(x), "second")
 
 
-def run_with_zero_sublayers(student: Student) -> tuple[Tensor, Tensor, Answer]:
-    """An input, an upstream gradient and a run with them while attention and FFN are zero."""
-
-    def create() -> tuple[Tensor, Tensor, Answer]:
-        block, x = in_view(student)
-        upstream = Draw("residuals").normal(2, 5, 8)
-        return x, upstream, block.run_with_zero_sublayers(x, upstream)
-
-    return student.once("zero sublayers", create)
-
-
 def test_identity_with_zero_sublayers(student: Student) -> None:
     """With zero weights in attention and FFN the input passes unchanged."""
-    x, _, answer = run_with_zero_sublayers(student)
-    output = answer.tensor
+    block, x = in_view(student)
+    output = block.run_with_zero_sublayers(x).tensor
     expect_like(output, x, OUTPUT)
     if not close(output, x):
         raise fail(
@@ -256,9 +245,11 @@ def test_gradients_reach_input(student: Student) -> None:
         raise fail("The gradient of the block's input is zero everywhere.")
 
 
-def test_gradients_along_the_residuals(student: Student) -> None:
+def test_gradients_along_the_residuals(student: Student, draw: Draw) -> None:
     """With zero weights in the sublayers the gradient passes unchanged, as x does."""
-    x, upstream, answer = run_with_zero_sublayers(student)
+    block, x = in_view(student)
+    upstream = draw.normal(2, 5, 8)
+    answer = block.run_with_zero_sublayers(x, upstream)
     if not close(answer.tensor, x):
         return  # the identity test says what is wrong
     gradient = answer.input_gradients.get(0)
