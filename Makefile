@@ -13,7 +13,7 @@ TORCH := $(shell uname -s | grep -q Linux && echo 'torch==2.13.0+cpu' || echo 't
 TORCH_INDEX ?=
 TORCH_OPTIONS := $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX))
 
-.PHONY: setup grade test test-slow lint format bench wheel clean
+.PHONY: setup grade test test-slow lint format bench soak wheel clean
 
 setup: $(VENV)/.ready
 
@@ -49,6 +49,10 @@ format: setup
 
 bench: setup
 	$(BIN)/python -m benchmarks
+
+# Classes of 100, 1,000 and 10,000 submissions: about half an hour.
+soak: setup
+	$(BIN)/python -m benchmarks.growth
 
 wheel: setup
 	$(BIN)/python -m build --no-isolation --wheel

@@ -75,11 +75,17 @@ def fresh_command(submission: Path, report: Path) -> list[str]:
 
 def peak_pss_mb(command: Sequence[str]) -> float:
     """Largest sum of the proportional set sizes of a command and all below it, in MB."""
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, env=single_threaded())
+    return peak_pss_mb_of(
+        subprocess.Popen(command, stdout=subprocess.DEVNULL, env=single_threaded())
+    )
+
+
+def peak_pss_mb_of(process: subprocess.Popen[bytes], every: float = SAMPLE_SECONDS) -> float:
+    """The same of a command that runs already, looked at every so many seconds."""
     peak = 0
     while process.poll() is None:
         peak = max(peak, sum(_pss_kb(pid) for pid in process_tree(process.pid)))
-        time.sleep(SAMPLE_SECONDS)
+        time.sleep(every)
     return peak / 1024
 
 
