@@ -159,6 +159,8 @@ def feedback_text(card: Scorecard) -> Text:
             )
         for criterion in milestone.criteria:
             _append_criterion(text, criterion, shared)
+    if card.late and card.late.explanation:
+        text.append(_wrapped(card.late.explanation, 0), style="yellow")
     total = points(card.score) if card.score is not None else "-"
     return text.append(f"Score: {total} of {points(card.max_score)}", style="bold")
 
