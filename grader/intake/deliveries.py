@@ -44,19 +44,25 @@ def by_student(deliveries: Iterable[Delivery]) -> Iterator[tuple[str, list[Deliv
         found.setdefault(delivery.student, []).append(delivery)
     taken: set[str] = set()
     known: dict[str, str] = {}
+    used: set[str] = set()
     for attempts in found.values():
         for person in (person for delivery in attempts for person in delivery.people):
             if _identity(person) not in known:
                 known[_identity(person)] = safe_id(person.student, taken)
+        first = attempts[0].people[0] if attempts[0].people else None
+        student = known[_identity(first)] if first else safe_id(attempts[0].owner, taken)
+        ids = dict(known)
+        if first and student in used:  # the same person again, or one whose id looks the same
+            student = ids[_identity(first)] = safe_id(first.student, taken)
+        used.add(student)
         for delivery in attempts:
             delivery.people = tuple(
-                person.model_copy(update={"student": known[_identity(person)]})
+                person.model_copy(update={"student": ids[_identity(person)]})
                 for person in delivery.people
             )
-        people = attempts[0].people
-        yield people[0].student if people else safe_id(attempts[0].owner, taken), attempts
+        yield student, attempts
 
 
 def _identity(person: Person) -> str:
     """What tells a person from all others, as far as it is known."""
-    return person.number or person.email or person.name
+    return (person.number or person.email or person.name).casefold()

@@ -5,7 +5,8 @@ It is written by Ruby, whose symbols are keys with a colon in front: `:submitter
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,23 +23,27 @@ METADATA = "submission_metadata.yml"
 LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
 
-def gradescope_deliveries(folder: Path) -> Iterator[Delivery]:
-    """Every submission that an export's metadata lists.
+def gradescope_deliveries(folder: Path, entries: Sequence[os.DirEntry[str]]) -> list[Delivery]:
+    """Every submission that an export's metadata lists, and folders that it does not list.
 
     Raises:
         SubmissionsError: if the file cannot be read.
     """
-    for name, entry in sorted(_metadata(folder / METADATA).items()):
+    listed = _metadata(folder / METADATA)
+    folders = {entry.name for entry in entries if entry.is_dir(follow_symlinks=False)}
+    deliveries = []
+    for name in sorted(listed.keys() | folders):
+        entry = listed.get(name)
         entry = entry if isinstance(entry, dict) else {}
         delivery = Delivery(name, name, people=tuple(_people(entry)), timing=_timing(entry))
         if not delivery.people:
             delivery.notes.append("Gradescope's export names nobody who handed this in.")
-        path = folder / name
-        if Path(name).name == name and path.is_dir() and not path.is_symlink():
-            delivery.entries.append((path, ""))
+        if name in folders:
+            delivery.entries.append((folder / name, ""))
         else:
             delivery.problem = f"The export has no folder {printable(name)}: download it again."
-        yield delivery
+        deliveries.append(delivery)
+    return deliveries
 
 
 def _metadata(path: Path) -> dict[str, Any]:

@@ -51,7 +51,7 @@ def find_submissions(folder: Path, rubric: Rubric, results: Path | None = None) 
     if any(canonical_file(name, wanted) for name in files):
         return [single_submission(folder, rubric)]
     if METADATA in files:
-        deliveries = list(gradescope_deliveries(folder))
+        deliveries = gradescope_deliveries(folder, entries)
     else:
         deliveries = find_deliveries(entries, wanted)
     if TABLE in files:
@@ -94,6 +94,9 @@ def _same(entry: os.DirEntry[str], path: Path) -> bool:
 
 def _from_delivery(delivery: Delivery, student: str, rubric: Rubric) -> Submission:
     collected = _Collected(notes=list(delivery.notes))
+    if delivery.timing.unread:
+        unread = delivery.timing.unread
+        collected.notes.append(f"The time of handing in cannot be read: {unread}.")
     for path, name in delivery.entries:
         if name:
             collected.add(path, name)

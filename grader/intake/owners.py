@@ -51,14 +51,7 @@ def _serves(name: str, named: Named | None) -> bool:
 def _named(named: Named) -> Delivery:
     name = printable(named.name)
     person = Person(student=named.name, name=name, number=named.user)
-    notes = [f"The time {named.timing.unread!r} in its name cannot be read."]
-    return Delivery(
-        named.name,
-        named.student,
-        people=(person,),
-        timing=named.timing,
-        notes=notes if named.timing.unread else [],
-    )
+    return Delivery(named.name, named.student, people=(person,), timing=named.timing)
 
 
 def _plain(entry: os.DirEntry[str], folder: bool, wanted: Sequence[str]) -> Delivery:

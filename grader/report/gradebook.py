@@ -14,6 +14,8 @@ from grader.report.feedback import points
 from grader.rubric import Rubric
 from grader.times import span_text
 
+# How late a submission is whose time nobody knows.
+UNKNOWN = "unknown"
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -77,7 +79,7 @@ def late_cell(card: Scorecard) -> str:
     if card.late is None or card.status != "graded":
         return ""
     if card.late.submitted is None:
-        return "late, time unknown" if card.late.marked_late else "unknown"
+        return "late, time unknown" if card.late.marked_late else UNKNOWN
     if not card.late.seconds:
         return ""
     taken = f" (-{points(card.late.taken)})" if card.late.taken else ""
