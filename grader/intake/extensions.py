@@ -17,7 +17,7 @@ from grader.lateness import Extension, LateRules
 from grader.model import Submission
 from grader.rubric import Rubric
 from grader.text import perhaps, printable
-from grader.times import parse_time
+from grader.times import parse_time, time_text
 
 TABLE = "extensions.csv"
 COLUMNS = ("student", "due", "late_due", "days")
@@ -101,12 +101,12 @@ def _extension(row: Row, rules: LateRules, problems: list[str]) -> Extension | N
     if row.cells["days"] and (row.cells["due"] or row.cells["late_due"]):
         problems.append(f"line {row.line}: give either days or times, and not both")
     if due and due < rules.due:
-        problems.append(f"line {row.line}: due is before the rubric's own, {rules.due.isoformat()}")
+        problems.append(f"line {row.line}: due is before the rubric's own, {time_text(rules.due)}")
     if late_due and rules.late_due is None:
         problems.append(f"line {row.line}: the rubric has no late_due that could be extended")
     if late_due and late_due < (due or rules.late_due or late_due):
-        limit = "due" if due else f"the rubric's own, {rules.late_due}"
-        problems.append(f"line {row.line}: late_due is before {limit}")
+        limit = f"the rubric's own, {time_text(rules.late_due)}" if rules.late_due else ""
+        problems.append(f"line {row.line}: late_due is before {'due' if due else limit}")
     if len(problems) > before:
         return None
     return Extension(due=due, late_due=late_due, days=days)
