@@ -414,7 +414,7 @@ def test_a_late_section_gives_what_it_says(folder: Path) -> None:
         ("due: 2026-10-03T23:59:00+02:00", "due: tonight", "line 21, column 3: late.due: must be a "
          "time with its zone, such as 2026-10-03T23:59:00+02:00, not 'tonight'"),
         ("due: 2026-10-03T23:59:00+02:00", "dew: 2026-10-03T23:59:00+02:00",
-         "line 20, column 1: late.due: is missing|line 21, column 3: late.dew: is not a key of the "
+         "line 21, column 3: late.due: is missing|line 21, column 3: late.dew: is not a key of the "
          "rubric; perhaps you meant 'due'"),
         ("2026-10-10 23:59", "2026-10-01 23:59",
          "line 22, column 3: late.late_due: must not be before due"),
