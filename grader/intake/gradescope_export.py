@@ -14,6 +14,7 @@ import yaml
 
 from grader.errors import SubmissionsError
 from grader.intake.deliveries import Delivery
+from grader.located_yaml import yaml_problem
 from grader.model import Person, Timing
 from grader.text import printable
 from grader.times import parse_time
@@ -52,10 +53,11 @@ def _metadata(path: Path) -> dict[str, Any]:
         found = yaml.load(path.read_text(encoding="utf-8-sig"), Loader=LOADER)  # noqa: S506
     except OSError as error:
         raise SubmissionsError(f"{path} cannot be read: {error.strerror}.", remedy) from error
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
-        place = str(getattr(error, "problem_mark", "") or "").strip()
-        problem = f"{path} is not valid YAML {place}".rstrip() + "."
-        raise SubmissionsError(problem, remedy) from error
+    except yaml.YAMLError as error:
+        raise SubmissionsError(f"{path}: {yaml_problem(error)}.", remedy) from error
+    except (UnicodeDecodeError, RecursionError) as error:
+        reason = "is not UTF-8 text" if isinstance(error, ValueError) else "is nested without end"
+        raise SubmissionsError(f"{path} {reason}.", remedy) from error
     if not isinstance(found, dict):
         raise SubmissionsError(f"{path} lists no submissions.", remedy)
     return {str(name): entry for name, entry in found.items()}
