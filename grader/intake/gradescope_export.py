@@ -6,6 +6,7 @@ It is written by Ruby, whose symbols are keys with a colon in front: `:submitter
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,8 @@ from grader.text import printable
 from grader.times import parse_time
 
 METADATA = "submission_metadata.yml"
+# How Gradescope calls the folder that it packs.
+EXPORT = re.compile(r"assignment_\d+_export.*")
 # A safe loader that leaves every value as it is written: an id such as 0200 stays a text.
 LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
