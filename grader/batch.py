@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib.metadata
 import json
+import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ from pathlib import Path
 from grader import __version__
 from grader.errors import ReportError
 from grader.examiner.client import Nursery
-from grader.examiner.messages import Job, Setup, SuiteMilestone
+from grader.examiner.messages import UNWRITTEN, Job, Setup, SuiteMilestone
 from grader.intake.staging import StagingArea, read_sources
 from grader.model import Scorecard, Submission
 from grader.report.feedback import feedback_markdown
@@ -67,6 +68,7 @@ class ClassRun:
             RubricError: if rubric and suites do not fit together.
             ResultsError: if the results folder cannot be written.
             NurseryError: if the nursery dies; what was graded before is on disk.
+            OSError: if a file cannot be written, the disk being full perhaps; the same holds.
         """
         setup = setup_of(self.rubric, self.jobs, self.walls)
         nursery.configure(setup.model_copy(update={"cold": self.cold}))
@@ -83,12 +85,12 @@ class ClassRun:
         tests = nursery.wait_until_ready() if pending else self._tests_of(unchanged)
         check_tests_counted(self.rubric, self.rubric_path, tests)
         self.results.prepare()
-        for submission in unchanged:
-            self._finish(submission, new=False)
-        with StagingArea() as staging:
+        with self.results.claimed(), StagingArea() as staging:
+            for submission in unchanged:
+                self._finish(submission, new=False)
             self._examine(nursery, staging, pending)
-        cards = [self.cards[submission.student] for submission in submissions]
-        self._write_summary(submissions, cards)
+            cards = [self.cards[submission.student] for submission in submissions]
+            self._write_summary(submissions, cards)
         return cards
 
     def _tests_of(self, unchanged: Sequence[Submission]) -> list[str]:
@@ -143,6 +145,10 @@ class ClassRun:
         self.on_card(card, new)
 
     def _scorecard(self, submission: Submission, status: int) -> Scorecard:
+        if status >= UNWRITTEN:
+            reason = status - UNWRITTEN
+            path = self.results.report(submission.student)
+            raise OSError(reason, os.strerror(reason), str(path))
         if status != 0:
             problem = f"The examination itself failed (status {status})."
             return unscored(submission.student, self.rubric, problem)

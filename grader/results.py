@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeGuard
 
 from grader.errors import ReportError, ResultsError
-from grader.model import Scorecard
+from grader.model import Scorecard, Verdict
+
+# How the names of files end that are still being written.
+PARTIAL = ".part"
 
 
 class Results:
@@ -84,11 +88,36 @@ class Results:
                 "Choose another one with --out, or change its permissions.",
             ) from error
 
+    @contextmanager
+    def claimed(self) -> Iterator[None]:
+        """Keep other runs out of the folder, and remove what a killed run has half written.
+
+        The claim falls with the process.  On a file system without locks nothing is claimed.
+
+        Raises:
+            ResultsError: if another run is writing here.
+        """
+        lock = os.open(self.folder, os.O_RDONLY)
+        try:
+            _lock(lock, self.folder)
+            for folder in (self.folder, *map(self.student, self.students())):
+                for path in folder.glob(f".*{PARTIAL}"):
+                    path.unlink()
+            yield
+        finally:
+            os.close(lock)
+
     def saved_digest(self, student: str) -> str | None:
-        """Digest of the submission that a student's saved report is about, if there is one."""
+        """Digest of the submission that a student's saved report is about, if there is one.
+
+        A report of an examination in which the grader itself failed does not count: the next
+        run tries again.
+        """
         try:
             report = self.load_report(student)
         except ReportError:
+            return None
+        if any(_is_fault(test) for test in report["tests"]):
             return None
         digest = report["examination"]["facts"].get("digest")
         return digest if isinstance(digest, str) else None
@@ -114,7 +143,7 @@ class Results:
     def students(self) -> list[str]:
         """Students with a folder here, sorted."""
         folder = self.folder / "students"
-        return sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+        return sorted(path.name for path in folder.glob("*") if path.is_dir())
 
     def load_scorecard(self, student: str) -> Scorecard | None:
         """A student's saved scorecard, if there is one that can be read."""
@@ -150,11 +179,31 @@ def _is_ours(report: object) -> TypeGuard[dict[str, Any]]:
     """Tell whether a report has the parts that this grader writes."""
     if not isinstance(report, dict) or not isinstance(report.get("tests"), list):
         return False
+    if not all(isinstance(test, dict) and "nodeid" in test for test in report["tests"]):
+        return False
     examination = report.get("examination")
     parts = {"student": str, "expected": list, "notes": dict, "facts": dict}
     return isinstance(examination, dict) and all(
         isinstance(examination.get(name), kind) for name, kind in parts.items()
     )
+
+
+def _is_fault(test: dict[str, Any]) -> bool:
+    metadata = test.get("metadata")
+    verdict = metadata.get("verdict") if isinstance(metadata, dict) else None
+    return verdict == Verdict.GRADER_FAULT.value
+
+
+def _lock(descriptor: int, folder: Path) -> None:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise ResultsError(
+            f"Another run is writing to {folder}.",
+            "Wait until it has ended, or choose another folder with --out.",
+        ) from error
+    except OSError:
+        return  # a file system that locks no folders
 
 
 def write_atomically(path: Path, text: str) -> None:
@@ -163,8 +212,13 @@ def write_atomically(path: Path, text: str) -> None:
     Raises:
         OSError: if that fails; nothing is left behind then, and an old file stays as it was.
     """
+    with naming(path):
+        _write_atomically(path, text)
+
+
+def _write_atomically(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    descriptor, temporary = tempfile.mkstemp(PARTIAL, f".{path.name}.", path.parent)
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as stream:
             stream.write(text)
@@ -175,6 +229,15 @@ def write_atomically(path: Path, text: str) -> None:
         with suppress(OSError):
             Path(temporary).unlink()
         raise
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Have an error of the file system say which file it is about; a failed write does not."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 def digest_of(parts: Iterable[tuple[str, bytes]]) -> str:

@@ -20,7 +20,7 @@ from grader.commands.options import (
     walls_to_use,
 )
 from grader.errors import ExitStatus
-from grader.examiner.client import Nursery
+from grader.examiner.lasting import LastingNursery
 from grader.intake.layouts import find_submissions
 from grader.model import Scorecard
 from grader.report.console import ClassProgress, class_table, console
@@ -50,7 +50,7 @@ def grade(
     """Grade a folder of submissions.  Goes on where an earlier run has stopped."""
     walls = walls_to_use(trust_submissions)
     rubric_path = rubric or default_rubric()
-    with Nursery() as nursery:
+    with LastingNursery(lambda why: say(f"grade: {why}")) as nursery:
         loaded = load_rubric(rubric_path)
         found = find_submissions(submissions, loaded, out)
         Results(out).check_writable()

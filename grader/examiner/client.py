@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from types import TracebackType
 from typing import Any
 
@@ -16,6 +17,8 @@ from grader.errors import NurseryError, SuiteError
 from grader.examiner.messages import Job, Setup, SuiteVariant
 
 LAST_WORDS_BYTES = 2_000
+# A nursery whose socket is closed has this long to end, before how it ended stays unsaid.
+ENDING_SECONDS = 10.0
 # The nursery and everything below it see this environment only.
 ENVIRONMENT = {
     "PATH": os.defpath,
@@ -136,11 +139,20 @@ class Nursery:
                 yield json.loads(line)
 
     def _died(self, how: str) -> NurseryError:
-        words = self.last_words() or "It said nothing."
+        words = self.last_words()
+        said = f" Its last words:\n{words}" if words else ""
         return NurseryError(
-            f"The nursery, which runs the hidden tests, {how}. Its last words:\n{words}",
+            f"The nursery, which runs the hidden tests, {how}{self._killed_by()}.{said}",
             "What is graded already is kept: run the same command again to go on.",
         )
+
+    def _killed_by(self) -> str:
+        """Which signal has ended the nursery, in brackets; nothing if none has."""
+        with suppress(subprocess.TimeoutExpired):
+            status = self._process.wait(ENDING_SECONDS)
+            if status < 0:
+                return f" (killed by signal {-status})"
+        return ""
 
 
 def _kept_settings() -> dict[str, str]:

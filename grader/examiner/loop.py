@@ -6,9 +6,11 @@ import gc
 import itertools
 import json
 import os
+import select
 import selectors
 import signal
 import socket
+import sys
 import time
 import traceback
 from collections import Counter
@@ -21,7 +23,7 @@ import pytest
 
 from grader.examiner.checks import Draw
 from grader.examiner.examination import Examination
-from grader.examiner.messages import Job, Setup, SuiteVariant
+from grader.examiner.messages import UNWRITTEN, Job, Setup, SuiteVariant
 from grader.examiner.plugin import examination_key
 from grader.examiner.reports import all_passed, begin_report, forget, write_report
 from grader.sandbox.channel import Spawner
@@ -56,18 +58,23 @@ class ExaminerLoop:
         setup: the assignment.
         command: socket to the command.
         spawner: starts workers.
+        server: socket to the sandbox server, which never says anything: it only ends.
     """
 
-    def __init__(self, setup: Setup, command: socket.socket, spawner: Spawner) -> None:
+    def __init__(
+        self, setup: Setup, command: socket.socket, spawner: Spawner, server: socket.socket
+    ) -> None:
         self.setup = setup
         self.command = command
         self.spawner = spawner
+        self.server = server
         self.waiting: list[Job] = []
         self.broken: list[str] = []
         self.children: dict[int, Child] = {}
         self.tries: Counter[str] = Counter()
         self.partial = b""
         self.open = True
+        self.abandoned = False
         self.selector = selectors.DefaultSelector()
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
@@ -90,11 +97,14 @@ class ExaminerLoop:
             ready["variants"] = [v.model_dump() for v in suite_variants(session)]
         self._tell(ready)
         self.selector.register(self.command, selectors.EVENT_READ)
+        self.selector.register(self.server, selectors.EVENT_READ)
         while self.open or self.waiting or self.children:
             while self.waiting and len(self.children) < self.setup.jobs:
                 self._fork(session, self.waiting.pop(0))
             for key, _ in self.selector.select(self._seconds_to_next_deadline()):
-                if key.fileobj is self.command:
+                if key.fileobj is self.server:
+                    self._lose_server()
+                elif key.fileobj is self.command:
                     self._receive()
                 else:
                     self._collect(key.fd)
@@ -112,6 +122,8 @@ class ExaminerLoop:
                 os.kill(child.pid, signal.SIGKILL)
 
     def _receive(self) -> None:
+        if self.abandoned:
+            return
         data = self.command.recv(1 << 16)
         if not data:
             self._abandon()
@@ -124,12 +136,24 @@ class ExaminerLoop:
             else:
                 self.open = False
 
+    def _lose_server(self) -> None:
+        """No worker can be started any more: the command starts a new nursery."""
+        sys.stderr.write("The sandbox server, which starts the workers, has ended.\n")
+        self._abandon()
+
+    def _server_is_gone(self) -> bool:
+        poll = select.poll()
+        poll.register(self.server, select.POLLIN)
+        return bool(poll.poll(0))
+
     def _abandon(self) -> None:
-        """The command is gone: drop what waits, end what runs, leave the loop."""
+        """Command or server is gone: drop what waits, end what runs, leave the loop."""
         self.open = False
+        self.abandoned = True
         self.waiting.clear()
-        with suppress(KeyError):
-            self.selector.unregister(self.command)
+        for end in (self.command, self.server):
+            with suppress(KeyError):
+                self.selector.unregister(end)
         for child in self.children.values():
             os.kill(child.pid, signal.SIGKILL)
 
@@ -150,10 +174,17 @@ class ExaminerLoop:
         self.selector.unregister(descriptor)
         os.close(descriptor)
         status = os.waitstatus_to_exitcode(os.waitpid(child.pid, 0)[1])
-        if status == CHILD_DISTURBED and self.open:
+        if self.abandoned or self._server_is_gone():
+            return  # what came of it may be the server's end
+        if self._deserves_another_try(child, status):
             self.waiting.insert(0, child.job)
             return
         self._tell({"done": child.job.student, "status": status})
+
+    def _deserves_another_try(self, child: Child, status: int) -> bool:
+        """Whether somebody from outside has ended an examination or a worker of it."""
+        killed = status < 0 and time.monotonic() <= child.deadline
+        return (killed or status == CHILD_DISTURBED) and self.tries[child.job.student] < MAX_TRIES
 
     def _tell(self, message: dict[str, object]) -> None:
         try:
@@ -208,9 +239,6 @@ def examine(
 
     Returns:
         Exit status of the child.
-
-    Raises:
-        OSError: if report or log cannot be written.
     """
     config = session.config
     Draw.seed = job.seed
@@ -230,5 +258,8 @@ def examine(
     examination.end()
     if examination.disturbed and not last_try:
         return CHILD_DISTURBED
-    write_report(session, job, examination)
+    try:
+        write_report(session, job, examination)
+    except OSError as error:
+        return UNWRITTEN + (error.errno or 0)
     return 0

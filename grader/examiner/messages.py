@@ -6,6 +6,9 @@ from pydantic import BaseModel, ConfigDict
 
 from grader.sandbox.policy import ALL_WALLS
 
+# Exit status of an examination whose report could not be written, added to the errno of the reason.
+UNWRITTEN = 100
+
 
 class _Message(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
