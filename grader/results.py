@@ -90,7 +90,7 @@ class Results:
 
     @contextmanager
     def claimed(self) -> Iterator[None]:
-        """Keep other runs out of the folder, and remove what a killed run has half written.
+        """Keep other runs out of the folder, and remove what a killed process has half written.
 
         The claim falls with the process.  On a file system without locks nothing is claimed.
 
@@ -100,12 +100,16 @@ class Results:
         lock = os.open(self.folder, os.O_RDONLY)
         try:
             _lock(lock, self.folder)
-            for folder in (self.folder, *map(self.student, self.students())):
-                for path in folder.glob(f".*{PARTIAL}"):
-                    path.unlink()
+            self._remove_partial()
             yield
+            self._remove_partial()
         finally:
             os.close(lock)
+
+    def _remove_partial(self) -> None:
+        for folder in (self.folder, *map(self.student, self.students())):
+            for path in folder.glob(f".*{PARTIAL}"):
+                path.unlink()
 
     def saved_digest(self, student: str) -> str | None:
         """Digest of the submission that a student's saved report is about, if there is one.
