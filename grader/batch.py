@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import functools
-import importlib.metadata
 import json
 import os
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from grader.examiner.client import Nursery
 from grader.examiner.messages import UNWRITTEN, Job, Setup, SuiteMilestone
 from grader.intake.staging import StagingArea, read_sources
 from grader.model import Scorecard, Submission
+from grader.provenance import Changes, provenance, torch_version
 from grader.report.feedback import feedback_markdown
 from grader.report.gradebook import gradebook_csv
 from grader.results import Results, digest_of
@@ -42,6 +42,9 @@ class ClassRun:
         fresh: examine all of them again.
         cold: start each worker as a new process, as where fork is not to be had.
         on_card: called with each scorecard as soon as it is written, and whether it is new.
+        on_notice: told, in a sentence, what has changed since the saved results.
+        digests: what each student's report must be about.
+        up_to_date: students who were not examined, since nothing of theirs has changed.
     """
 
     rubric: Rubric
@@ -52,7 +55,10 @@ class ClassRun:
     fresh: bool = False
     cold: bool = False
     on_card: Callable[[Scorecard, bool], None] = lambda card, new: None
+    on_notice: Callable[[str], None] = lambda text: None
     cards: dict[str, Scorecard] = field(default_factory=dict)
+    up_to_date: set[str] = field(default_factory=set)
+    digests: dict[str, str] = field(default_factory=dict)
 
     def grade(self, nursery: Nursery, submissions: Sequence[Submission]) -> list[Scorecard]:
         """Grade a class and write the results folder.
@@ -72,16 +78,21 @@ class ClassRun:
         """
         setup = setup_of(self.rubric, self.jobs, self.walls)
         nursery.configure(setup.model_copy(update={"cold": self.cold}))
-        suites = suite_digest(self.rubric)
+        suites = suite_digest(self.rubric, self.walls)
+        changes = Changes(self.provenance)
         pending: deque[tuple[Submission, list[tuple[str, bytes]], str]] = deque()
         unchanged = []
         for submission in submissions:
             sources = read_sources(submission)
             digest = submission_digest(sources, submission, suites)
+            self.digests[submission.student] = digest
             if not self.fresh and self.results.saved_digest(submission.student) == digest:
                 unchanged.append(submission)
             else:
                 pending.append((submission, sources, digest))
+                changes.add(self.results.saved_provenance(submission.student, self.provenance))
+        if changes.students and not self.fresh:
+            self.on_notice(changes.notice(len(submissions)))
         tests = nursery.wait_until_ready() if pending else self._tests_of(unchanged)
         check_tests_counted(self.rubric, self.rubric_path, tests)
         self.results.prepare()
@@ -92,6 +103,11 @@ class ClassRun:
             cards = [self.cards[submission.student] for submission in submissions]
             self._write_summary(submissions, cards)
         return cards
+
+    @functools.cached_property
+    def provenance(self) -> dict[str, str]:
+        """What the examinations of this run depend on besides the submissions."""
+        return provenance(self.rubric, self.walls)
 
     def _tests_of(self, unchanged: Sequence[Submission]) -> list[str]:
         """Ids of all hidden tests, as the saved reports of the same suites have them."""
@@ -110,7 +126,8 @@ class ClassRun:
                 submission, sources, digest = pending.popleft()
                 folder = staging.stage(sources)
                 running[submission.student] = (submission, folder)
-                self.results.report(submission.student).unlink(missing_ok=True)
+                if self.fresh:  # else a report of before is told from the new one by its digest
+                    self.results.report(submission.student).unlink(missing_ok=True)
                 nursery.submit(self._job(submission, folder, digest, len(sources)))
             student, status = nursery.next_done()
             submission, folder = running.pop(student)
@@ -125,8 +142,6 @@ class ClassRun:
             "files": str(files),
             "notes": "\n".join(submission.notes),
             "problem": submission.problem,
-            "grader": __version__,
-            "torch": torch_version(),
         }
         return Job(
             student=submission.student,
@@ -135,6 +150,7 @@ class ClassRun:
             report=str(self.results.report(submission.student).resolve()),
             log=str(self.results.log(submission.student).resolve()),
             facts=facts,
+            provenance=self.provenance,
         )
 
     def _finish(self, submission: Submission, new: bool, status: int = 0) -> None:
@@ -142,6 +158,8 @@ class ClassRun:
         card = self._scorecard(submission, status)
         self.results.save_scorecard(card, feedback_markdown(card, self.rubric))
         self.cards[submission.student] = card
+        if not new:
+            self.up_to_date.add(submission.student)
         self.on_card(card, new)
 
     def _scorecard(self, submission: Submission, status: int) -> Scorecard:
@@ -149,12 +167,13 @@ class ClassRun:
             reason = status - UNWRITTEN
             path = self.results.report(submission.student)
             raise OSError(reason, os.strerror(reason), str(path))
-        if status != 0:
-            problem = f"The examination itself failed (status {status})."
-            return unscored(submission.student, self.rubric, problem)
         try:
-            return score(self.results.load_report(submission.student), self.rubric)
+            if status != 0:
+                raise ReportError(f"The examination itself failed (status {status}).", "Try again.")
+            digest = self.digests[submission.student]
+            return score(self.results.load_report(submission.student, digest), self.rubric)
         except ReportError as error:
+            self.results.report(submission.student).unlink(missing_ok=True)  # one of before
             return unscored(submission.student, self.rubric, error.problem)
 
     def _write_summary(self, submissions: Sequence[Submission], cards: list[Scorecard]) -> None:
@@ -166,6 +185,7 @@ class ClassRun:
             "format": 1,
             "grader": __version__,
             "torch": torch_version(),
+            "provenance": self.provenance,
             "rubric": rubric_digest(self.rubric),
             "isolation": ["own process", *self.walls, "deadlines"],
             "trusted": trusted,
@@ -192,19 +212,10 @@ def setup_of(rubric: Rubric, jobs: int, walls: tuple[str, ...] = ALL_WALLS) -> S
     )
 
 
-def suite_digest(rubric: Rubric) -> str:
+def suite_digest(rubric: Rubric, walls: Sequence[str] = ALL_WALLS) -> str:
     """Digest of everything but the submission that an examination depends on."""
-
-    def parts() -> Iterator[tuple[str, bytes]]:
-        yield "grader", __version__.encode()
-        yield "torch", torch_version().encode()
-        yield "limits", rubric.limits.model_dump_json().encode()
-        for milestone in rubric.milestones:
-            yield milestone.id, f"{milestone.file}:{milestone.suite}".encode()
-        for path in sorted(rubric.suite_folder.rglob("*.py")):
-            yield path.relative_to(rubric.suite_folder).as_posix(), path.read_bytes()
-
-    return digest_of(parts())
+    parts = provenance(rubric, walls)
+    return digest_of((name, value.encode()) for name, value in parts.items())
 
 
 def submission_digest(
@@ -219,12 +230,6 @@ def submission_digest(
 def rubric_digest(rubric: Rubric) -> str:
     """Digest of a rubric's meaning: comments and layout of the file do not count."""
     return digest_of([("rubric", rubric.model_dump_json().encode())])
-
-
-@functools.cache
-def torch_version() -> str:
-    """Version of the installed torch, without importing it."""
-    return importlib.metadata.version("torch")
 
 
 def counts(cards: Sequence[Scorecard]) -> dict[str, int]:

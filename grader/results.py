@@ -7,7 +7,7 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeGuard
@@ -126,11 +126,30 @@ class Results:
         digest = report["examination"]["facts"].get("digest")
         return digest if isinstance(digest, str) else None
 
-    def load_report(self, student: str) -> dict[str, Any]:
+    def saved_provenance(self, student: str, default: Mapping[str, str]) -> dict[str, str]:
+        """What a student's saved report depends on besides the submission.
+
+        Args:
+            student: the student's id.
+            default: returned where no report is saved.
+        """
+        try:
+            found = self.load_report(student)["examination"].get("provenance")
+        except ReportError:
+            return dict(default)
+        if not isinstance(found, dict):
+            return {}
+        return {str(part): str(value) for part, value in found.items()}
+
+    def load_report(self, student: str, digest: str | None = None) -> dict[str, Any]:
         """Read a student's report.
 
+        Args:
+            student: the student's id.
+            digest: what it must be about; `None` takes any.
+
         Raises:
-            ReportError: if it is missing or is not one of ours.
+            ReportError: if it is missing, is not one of ours or is about something else.
         """
         path = self.report(student)
         remedy = "Grade this submission again: grade SUBMISSIONS --fresh."
@@ -142,6 +161,8 @@ class Results:
             raise ReportError(f"{path} cannot be read: {error}.", remedy) from error
         if not _is_ours(report):
             raise ReportError(f"{path} is not a report of this grader.", remedy)
+        if digest not in (None, report["examination"]["facts"].get("digest")):
+            raise ReportError(f"{path} is about another submission or other tests.", remedy)
         return report
 
     def students(self) -> list[str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -122,10 +122,14 @@ class Class:
         return self.folder / "assignment" / "suites" / "armed"
 
     def grade(
-        self, results: Path, *deeds: str, environment: Mapping[str, str] | None = None
+        self,
+        results: Path,
+        *deeds: str,
+        options: Sequence[str] = (),
+        environment: Mapping[str, str] | None = None,
     ) -> subprocess.CompletedProcess[str]:
         """Grade the class, one after the other, while deeds happen."""
-        return grade(*self.arguments(results, *deeds), environment=environment)
+        return grade(*self.arguments(results, *deeds), *options, environment=environment)
 
     def arguments(self, results: Path, *deeds: str, jobs: int = 1) -> tuple[str | Path, ...]:
         """Arm some deeds, and say how the command is called."""

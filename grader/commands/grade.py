@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Annotated
 
@@ -23,7 +25,7 @@ from grader.errors import ExitStatus
 from grader.examiner.lasting import LastingNursery
 from grader.intake.layouts import find_submissions
 from grader.model import Scorecard
-from grader.report.console import ClassProgress, class_table, console
+from grader.report.console import WIDTH, ClassProgress, class_table, console
 from grader.results import Results
 from grader.rubric import Rubric, load_rubric
 
@@ -62,13 +64,14 @@ def grade(
                 jobs or available_cpus(),
                 walls,
                 fresh,
-                on_card=lambda card, new: progress.advance(),
+                on_card=lambda card, new: progress.advance(new),
+                on_notice=_say_notice,
             )
             try:
                 cards = run.grade(nursery, found)
             except KeyboardInterrupt:
                 return _interrupted(progress.done, len(found))
-    _show_class(cards, loaded, out, as_json)
+    _show_class(cards, loaded, out, as_json, run.up_to_date)
     attention = counts(cards)["needs-attention"]
     return ExitStatus.NEEDS_ATTENTION if attention else ExitStatus.DONE
 
@@ -81,14 +84,31 @@ def _interrupted(done: int, total: int) -> int:
     return ExitStatus.INTERRUPTED
 
 
-def _show_class(cards: Sequence[Scorecard], rubric: Rubric, out: Path, as_json: bool) -> None:
+def _say_notice(text: str) -> None:
+    say(textwrap.fill(text, WIDTH, break_long_words=False, break_on_hyphens=False))
+
+
+def _show_class(
+    cards: Sequence[Scorecard],
+    rubric: Rubric,
+    out: Path,
+    as_json: bool,
+    up_to_date: AbstractSet[str],
+) -> None:
     if as_json:
-        summary = [card.model_dump(mode="json") for card in cards]
-        print_json({"results": str(out), "counts": counts(cards), "students": summary})
+        students = [
+            {**card.model_dump(mode="json"), "up_to_date": card.student in up_to_date}
+            for card in cards
+        ]
+        summary = {"counts": counts(cards), "up_to_date": len(up_to_date), "students": students}
+        print_json({"results": str(out), **summary})
         return
     shown = console(sys.stdout)
     shown.print(class_table(cards, rubric))
     for card in cards:
         if card.problem:
             shown.print(f"{card.student} needs attention: {card.problem}", markup=False)
-    shown.print(f"\nFeedback, scores and gradebook.csv are in {out}", markup=False)
+    shown.print()
+    if up_to_date:
+        shown.print(f"{len(up_to_date)} up to date, {len(cards) - len(up_to_date)} graded")
+    shown.print(f"Feedback, scores and gradebook.csv are in {out}", markup=False)

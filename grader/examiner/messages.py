@@ -71,6 +71,7 @@ class Job(_Message):
         report: where report.json is to be written.
         log: where log.txt is to be written.
         facts: copied into the report as they are.
+        provenance: what its examination depends on besides it, part by part; copied too.
         trusted: our own code: it runs without a worker, in the child of the examiner.
         seed: other random numbers for the tests.
     """
@@ -81,5 +82,6 @@ class Job(_Message):
     report: str
     log: str
     facts: dict[str, str]
+    provenance: dict[str, str] = {}
     trusted: bool = False
     seed: int = 0

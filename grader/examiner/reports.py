@@ -57,6 +57,7 @@ def write_report(session: pytest.Session, job: Job, examination: Examination) ->
         "notes": examination.notes(),
         "findings": examination.findings,
         "facts": job.facts,
+        "provenance": job.provenance,
     }
     write_atomically(Path(job.log), examination.log())
     write_atomically(Path(job.report), json.dumps(report, allow_nan=False) + "\n")
