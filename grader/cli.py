@@ -12,6 +12,7 @@ from cyclopts import App, CycloptsError, Parameter
 
 from grader import __version__
 from grader.commands.check import check
+from grader.commands.diff import diff
 from grader.commands.doctor import doctor
 from grader.commands.grade import grade
 from grader.commands.lint import lint
@@ -19,7 +20,7 @@ from grader.commands.options import say
 from grader.commands.score import score
 from grader.errors import ExitStatus, GraderError
 
-COMMANDS = (check, doctor, lint, score)
+COMMANDS = (check, diff, doctor, lint, score)
 
 app = App(
     name="grade",

@@ -12,11 +12,15 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeGuard
 
+from pydantic import ValidationError
+
 from grader.errors import ReportError, ResultsError
 from grader.model import Scorecard, Verdict
+from grader.text import printable
 
 # How the names of files end that are still being written.
 PARTIAL = ".part"
+MAX_PROBLEMS = 10  # that are listed
 
 
 class Results:
@@ -173,9 +177,40 @@ class Results:
     def load_scorecard(self, student: str) -> Scorecard | None:
         """A student's saved scorecard, if there is one that can be read."""
         try:
-            return Scorecard.model_validate_json((self.student(student) / "score.json").read_text())
+            return self._read_scorecard(student)
         except (OSError, ValueError):
             return None
+
+    def load_scorecards(self) -> dict[str, Scorecard]:
+        """The saved scorecards of all students.
+
+        Raises:
+            ResultsError: if this is no results folder, or for all that cannot be read.
+        """
+        if not (self.folder / "students").is_dir():
+            raise ResultsError(
+                f"{self.folder} is no results folder: it has no folder `students`.",
+                "Give the results folder of a run: grade SUBMISSIONS --out RESULTS.",
+            )
+        cards, problems = {}, []
+        for student in self.students():
+            try:
+                cards[student] = self._read_scorecard(student)
+            except (OSError, ValueError) as error:
+                problems.append(f"  {student}/score.json: {_why(error)}")
+        if problems:
+            more = len(problems) - MAX_PROBLEMS
+            listed = [*problems[:MAX_PROBLEMS], *([f"  and {more} more"] if more > 0 else [])]
+            raise ResultsError(
+                f"{self.folder}/students holds scorecards that cannot be read:\n"
+                + "\n".join(listed),
+                "Grade into that folder again, which writes what is missing, or remove the folders "
+                "of students who have left.",
+            )
+        return cards
+
+    def _read_scorecard(self, student: str) -> Scorecard:
+        return Scorecard.model_validate_json((self.student(student) / "score.json").read_bytes())
 
     def load_run(self) -> dict[str, Any]:
         """What run.json says; nothing if it cannot be read."""
@@ -211,6 +246,17 @@ def _is_ours(report: object) -> TypeGuard[dict[str, Any]]:
     return isinstance(examination, dict) and all(
         isinstance(examination.get(name), kind) for name, kind in parts.items()
     )
+
+
+def _why(error: OSError | ValueError) -> str:
+    """Why a scorecard cannot be read, in one line."""
+    if isinstance(error, OSError):
+        return str(error.strerror)
+    if isinstance(error, ValidationError):
+        first = error.errors(include_url=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        return printable(f"{where}: {first['msg']}" if where else first["msg"])
+    return str(error)
 
 
 def _is_fault(test: dict[str, Any]) -> bool:
