@@ -70,17 +70,17 @@ def grade(
             try:
                 cards = run.grade(nursery, found)
             except KeyboardInterrupt:
-                return _interrupted(progress.done, len(found))
+                return _interrupted(progress.done, len(found), fresh)
     _show_class(cards, loaded, out, as_json, run.up_to_date)
     attention = counts(cards)["needs-attention"]
     return ExitStatus.NEEDS_ATTENTION if attention else ExitStatus.DONE
 
 
-def _interrupted(done: int, total: int) -> int:
-    say(
-        f"grade: interrupted after {done} of {total} submissions. What is graded is kept: run "
-        "the same command again to go on."
-    )
+def _interrupted(done: int, total: int, fresh: bool) -> int:
+    again = "run the same command again to go on."
+    if fresh:
+        again = "run the command again without --fresh to keep it, or with --fresh to start anew."
+    say(f"grade: interrupted after {done} of {total} submissions. What is graded is kept: {again}")
     return ExitStatus.INTERRUPTED
 
 
