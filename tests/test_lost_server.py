@@ -30,6 +30,12 @@ def transport(server: Server, folder: Path) -> Sandboxed:
     return Sandboxed(WarmSpawner(server.requests, 1_000), policy_for(folder), lambda: 30.0)
 
 
+def ask_until_it_ends(asked: Sandboxed) -> None:
+    """A worker may answer until the kernel has ended it after its server."""
+    while True:
+        asked.ask(NAME, {})
+
+
 def test_its_end_is_a_fault_of_the_grader_and_deserves_another_try(server: Server) -> None:
     """Its workers die with it: that looks like a crash, which would cost points."""
     with StagingArea() as staging:
@@ -37,8 +43,7 @@ def test_its_end_is_a_fault_of_the_grader_and_deserves_another_try(server: Serve
         asked.ask(LOAD, {})
         os.kill(server.pid, signal.SIGKILL)
         with pytest.raises(WorkerStartError, match="does not tell how a worker ended"):
-            while True:  # it answers until the kernel has ended it too
-                asked.ask(NAME, {})
+            ask_until_it_ends(asked)
         assert asked.killed
         again = transport(server, staging.root)
         with pytest.raises(WorkerStartError):
