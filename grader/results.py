@@ -71,7 +71,8 @@ class Results:
             )
         if not os.access(existing, os.W_OK | os.X_OK):
             raise ResultsError(
-                f"The results folder {self.folder} cannot be written: no permission, or a read-only disk.",
+                f"The results folder {self.folder} cannot be written: no permission, or a "
+                "read-only disk.",
                 "Choose another one with --out, or change its permissions.",
             )
 

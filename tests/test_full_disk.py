@@ -26,6 +26,7 @@ from grader.cli import run
 resource.setrlimit(resource.RLIMIT_FSIZE, (600, 600))
 sys.exit(run())
 """
+FULL = [f"pages {pages}" for pages in range(4)]
 HINT = "make room and run the same command again"
 
 
@@ -95,7 +96,7 @@ def fill(disk: Path, pages: int) -> Path:
 def run_on_full_disks(small: Class, disk: Path) -> dict[str, Ended]:
     """One more page is free in each run; at last there is room enough."""
     results, ended = disk / "results", {}
-    for pages in range(5):
+    for pages in range(len(FULL)):
         filler = fill(disk, pages)
         ended[f"pages {pages}"] = Ended(small.grade(results), contents(results))
     filler.unlink()
@@ -145,9 +146,6 @@ def runs(tmp_path_factory: pytest.TempPathFactory, disks: dict[str, Path]) -> Ru
     found["read-only"] = run_on_a_disk_that_becomes_read_only(small, disks["read-only"])
     ended = {name: one for some in found.values() for name, one in some.items()}
     return Runs(ended, contents(folder / "results"))
-
-
-FULL = [f"pages {pages}" for pages in range(4)]
 
 
 @pytest.mark.parametrize("name", [*FULL, "staging"])

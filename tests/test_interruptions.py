@@ -19,8 +19,8 @@ from tests.disturbances import Class, contents, descendants, graded, make_class
 from tests.support import PATIENCE_SECONDS, together
 
 STUDENTS = 5
-# Every write of the command in a run over the class: two files for each student, then two more.
-WRITES = (1, 2, 2 * STUDENTS + 1, 2 * STUDENTS + 2)
+# Writes of the command in a run over the class: two files for each student, then the gradebook.
+WRITES = (1, 2, 2 * STUDENTS + 1)
 
 
 @dataclass(frozen=True)
@@ -50,10 +50,13 @@ def step(done: subprocess.CompletedProcess[str], results: Path) -> Step:
     return Step(done, {name: (stat.st_ino, stat.st_mtime_ns) for name, stat in found.items()})
 
 
-def run_series(folder: Path, *deeds: tuple[str, ...]) -> Series:
-    """Grade a class, with deeds of its hidden tests in each run."""
+def run_series(folder: Path, *deeds: tuple[str, ...], options: tuple[str, ...] = ()) -> Series:
+    """Grade a class, with deeds of its hidden tests in each run, and options of the second."""
     small, results = make_class(folder, STUDENTS), folder / "results"
-    steps = [step(small.grade(results, *armed), results) for armed in deeds]
+    steps = [
+        step(small.grade(results, *armed, options=options if number == 1 else ()), results)
+        for number, armed in enumerate(deeds)
+    ]
     return Series(small, results, tuple(steps))
 
 
@@ -77,19 +80,18 @@ def series(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Series]:
     """All series of these tests."""
     folder = tmp_path_factory.mktemp
     below = ("child s0", "child-while-writing s1", "worker s2", "server s3", "nursery s4")
-    above = (("terminate s0",), ("command s1",), ("command s4",), ())
+    above = (("collection s0",), ("terminate s0",), ("command s1",), ("command s4",), ())
     return together(
         {
             "undisturbed": lambda: run_series(folder("undisturbed"), ()),
             "below": lambda: run_series(folder("below"), below),
-            "above": lambda: run_series(folder("above"), *above),
-            "start": lambda: run_series(folder("start"), ("collection s0",), ()),
+            "above": lambda: run_series(folder("above"), *above, options=("--fresh",)),
             "dying": lambda: run_dying(folder("dying")),
         }
     )
 
 
-@pytest.mark.parametrize("name", ["below", "above", "start", "dying"])
+@pytest.mark.parametrize("name", ["below", "above", "dying"])
 def test_the_results_are_those_of_an_undisturbed_run(series: dict[str, Series], name: str) -> None:
     """Every file, and no other; of a report all but its times."""
     found = series[name]
@@ -114,19 +116,19 @@ def test_what_ends_below_the_command_only_costs_time(series: dict[str, Series]) 
 
 
 def test_a_request_to_terminate_is_an_interrupt(series: dict[str, Series]) -> None:
-    """Status 130, and how to go on."""
-    done = series["above"].steps[0].done
+    """Status 130, and how to go on: with --fresh, the same command would start anew."""
+    done = series["above"].steps[1].done
     assert done.returncode == 130
     assert "interrupted after 0 of 5 submissions" in done.stderr
-    assert "run the same command again" in done.stderr
+    assert "without --fresh to keep it" in done.stderr
     assert "Traceback" not in done.stderr
 
 
 def test_a_killed_command_loses_what_was_in_flight_and_no_more(series: dict[str, Series]) -> None:
     """What had a report keeps that very file in each run that follows."""
     steps = series["above"].steps
-    assert [one.done.returncode for one in steps] == [130, -signal.SIGKILL, -signal.SIGKILL, 0]
-    assert [len(one.reports) for one in steps] == [0, 1, 4, 5]
+    assert [one.done.returncode for one in steps] == [1, 130, -9, -9, 0]
+    assert [len(one.reports) for one in steps] == [0, 0, 1, 4, 5]
     for before, after in itertools.pairwise(steps):
         assert before.reports.items() <= after.reports.items()
 
@@ -149,12 +151,11 @@ def test_a_command_killed_while_writing_examines_nothing_again(series: dict[str,
 
 
 def test_a_nursery_killed_while_it_starts_is_told(series: dict[str, Series]) -> None:
-    """Status 1 and how to go on; the next run does everything."""
-    first, second = series["start"].steps
-    assert first.done.returncode == 1
-    assert "did not start (killed by signal 9)" in first.done.stderr
-    assert "run the same command again" in first.done.stderr
-    assert (len(first.reports), len(second.reports)) == (0, STUDENTS)
+    """Status 1 and how to go on."""
+    done = series["above"].steps[0].done
+    assert done.returncode == 1
+    assert "did not start (killed by signal 9)" in done.stderr
+    assert "run the same command again" in done.stderr
 
 
 @pytest.mark.slow

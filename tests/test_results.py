@@ -88,7 +88,7 @@ def test_a_folder_that_cannot_be_made_is_an_error() -> None:
 def test_a_folder_without_permission_is_an_error(tmp_path: Path) -> None:
     """A folder that may only be read is noticed by the check already."""
     tmp_path.chmod(stat.S_IRUSR | stat.S_IXUSR)
-    with pytest.raises(ResultsError, match="permission denied"):
+    with pytest.raises(ResultsError, match="no permission"):
         Results(tmp_path / "results").check_writable()
 
 
