@@ -53,7 +53,10 @@ class LastingNursery(Nursery):
             return student, status
 
     def _replace(self, error: NurseryError) -> None:
-        """Start another nursery and give it what is not done."""
+        """Start another nursery and give it what is not done.
+
+        What was in progress comes last: if one of those jobs is the reason, the others are done.
+        """
         self._fruitless += 1
         if self._fruitless >= MAX_FRUITLESS:
             raise error
@@ -62,5 +65,7 @@ class LastingNursery(Nursery):
         self.__enter__()
         super().configure(self._setup)
         self.wait_until_ready()
+        jobs, running = list(self._unfinished.values()), self._setup.jobs
+        self._unfinished = {job.student: job for job in (*jobs[running:], *jobs[:running])}
         for job in self._unfinished.values():
             super().submit(job)
