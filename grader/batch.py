@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import functools
-import importlib.metadata
 import json
+import os
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,11 +14,12 @@ from grader import __version__
 from grader.attempts import split_id
 from grader.errors import ReportError
 from grader.examiner.client import Nursery
-from grader.examiner.messages import Job, Setup, SuiteMilestone
+from grader.examiner.messages import UNWRITTEN, Job, Setup, SuiteMilestone
 from grader.handing_in import handing_in_facts, refresh_facts, save_settled, settle_class
 from grader.intake.staging import StagingArea, read_sources
 from grader.lateness import Extension
 from grader.model import Scorecard, Submission
+from grader.provenance import Changes, provenance, torch_version
 from grader.report.feedback import feedback_markdown
 from grader.report.gradebook import gradebook_csv
 from grader.results import Results, digest_of
@@ -45,6 +46,9 @@ class ClassRun:
         cold: start each worker as a new process, as where fork is not to be had.
         extensions: more time, by student.
         on_card: called with each scorecard as soon as it is written, and whether it is new.
+        on_notice: told, in a sentence, what has changed since the saved results.
+        digests: what each student's report must be about.
+        examined: students with a submission that was examined in this run.
     """
 
     rubric: Rubric
@@ -56,7 +60,10 @@ class ClassRun:
     cold: bool = False
     on_card: Callable[[Scorecard, bool], None] = lambda card, new: None
     extensions: Mapping[str, Extension] = field(default_factory=dict)
+    on_notice: Callable[[str], None] = lambda text: None
     cards: dict[str, Scorecard] = field(default_factory=dict)
+    examined: set[str] = field(default_factory=set)
+    digests: dict[str, str] = field(default_factory=dict)
 
     def grade(self, nursery: Nursery, submissions: Sequence[Submission]) -> list[Scorecard]:
         """Grade a class and write the results folder.
@@ -72,29 +79,35 @@ class ClassRun:
             RubricError: if rubric and suites do not fit together.
             ResultsError: if the results folder cannot be written.
             NurseryError: if the nursery dies; what was graded before is on disk.
+            OSError: if a file cannot be written, the disk being full perhaps; the same holds.
         """
         setup = setup_of(self.rubric, self.jobs, self.walls)
         nursery.configure(setup.model_copy(update={"cold": self.cold}))
-        suites = suite_digest(self.rubric)
+        suites = suite_digest(self.rubric, self.walls)
+        changes = Changes(self.provenance)
         pending: deque[tuple[Submission, list[tuple[str, bytes]], str]] = deque()
         unchanged = []
         for submission in submissions:
             sources = read_sources(submission)
             digest = submission_digest(sources, submission, suites)
+            self.digests[submission.student] = digest
             if not self.fresh and self.results.saved_digest(submission.student) == digest:
                 unchanged.append(submission)
             else:
                 pending.append((submission, sources, digest))
+                changes.add(self.results.saved_provenance(submission.student, self.provenance))
+        if changes.students and not self.fresh:
+            self.on_notice(changes.notice(len(submissions)))
         tests = nursery.wait_until_ready() if pending else self._tests_of(unchanged)
         check_tests_counted(self.rubric, self.rubric_path, tests)
         self.results.prepare()
-        for submission in unchanged:
-            refresh_facts(self.results, submission)
-            self._finish(submission, new=False)
-        with StagingArea() as staging:
+        with self.results.claimed(), StagingArea() as staging:
+            for submission in unchanged:
+                refresh_facts(self.results, submission)
+                self._finish(submission, new=False)
             self._examine(nursery, staging, pending)
-        submissions, cards = self._settle(submissions)
-        self._write_summary(submissions, cards)
+            submissions, cards = self._settle(submissions)
+            self._write_summary(submissions, cards)
         return cards
 
     def _settle(
@@ -106,6 +119,11 @@ class ClassRun:
             if card.attempts:
                 save_settled(self.results, card, self.rubric)
         return [submission for submission, _ in settled], [card for _, card in settled]
+
+    @functools.cached_property
+    def provenance(self) -> dict[str, str]:
+        """What the examinations of this run depend on besides the submissions."""
+        return provenance(self.rubric, self.walls)
 
     def _tests_of(self, unchanged: Sequence[Submission]) -> list[str]:
         """Ids of all hidden tests, as the saved reports of the same suites have them."""
@@ -124,7 +142,8 @@ class ClassRun:
                 submission, sources, digest = pending.popleft()
                 folder = staging.stage(sources)
                 running[submission.student] = (submission, folder)
-                self.results.report(submission.student).unlink(missing_ok=True)
+                if self.fresh:  # else a report of before is told from the new one by its digest
+                    self.results.report(submission.student).unlink(missing_ok=True)
                 nursery.submit(self._job(submission, folder, digest, len(sources)))
             student, status = nursery.next_done()
             submission, folder = running.pop(student)
@@ -139,8 +158,6 @@ class ClassRun:
             "files": str(files),
             "notes": "\n".join(submission.notes),
             "problem": submission.problem,
-            "grader": __version__,
-            "torch": torch_version(),
             **handing_in_facts(submission),
         }
         return Job(
@@ -150,6 +167,7 @@ class ClassRun:
             report=str(self.results.report(submission.student).resolve()),
             log=str(self.results.log(submission.student).resolve()),
             facts=facts,
+            provenance=self.provenance,
         )
 
     def _finish(self, submission: Submission, new: bool, status: int = 0) -> None:
@@ -157,16 +175,23 @@ class ClassRun:
         card = self._scorecard(submission, status)
         self.results.save_scorecard(card, feedback_markdown(card, self.rubric))
         self.cards[submission.student] = card
+        if new:
+            self.examined.add(split_id(submission.student)[0])
         self.on_card(card, new)
 
     def _scorecard(self, submission: Submission, status: int) -> Scorecard:
-        if status != 0:
-            problem = f"The examination itself failed (status {status})."
-            return unscored(submission.student, self.rubric, problem)
+        if status >= UNWRITTEN:
+            reason = status - UNWRITTEN
+            path = self.results.report(submission.student)
+            raise OSError(reason, os.strerror(reason), str(path))
         try:
+            if status != 0:
+                raise ReportError(f"The examination itself failed (status {status}).", "Try again.")
+            report = self.results.load_report(submission.student, self.digests[submission.student])
             extension = self.extensions.get(split_id(submission.student)[0])
-            return score(self.results.load_report(submission.student), self.rubric, extension)
+            return score(report, self.rubric, extension)
         except ReportError as error:
+            self.results.report(submission.student).unlink(missing_ok=True)  # one of before
             return unscored(submission.student, self.rubric, error.problem)
 
     def _write_summary(self, submissions: Sequence[Submission], cards: list[Scorecard]) -> None:
@@ -178,6 +203,7 @@ class ClassRun:
             "format": 1,
             "grader": __version__,
             "torch": torch_version(),
+            "provenance": self.provenance,
             "rubric": rubric_digest(self.rubric),
             "isolation": ["own process", *self.walls, "deadlines"],
             "trusted": trusted,
@@ -205,19 +231,10 @@ def setup_of(rubric: Rubric, jobs: int, walls: tuple[str, ...] = ALL_WALLS) -> S
     )
 
 
-def suite_digest(rubric: Rubric) -> str:
+def suite_digest(rubric: Rubric, walls: Sequence[str] = ALL_WALLS) -> str:
     """Digest of everything but the submission that an examination depends on."""
-
-    def parts() -> Iterator[tuple[str, bytes]]:
-        yield "grader", __version__.encode()
-        yield "torch", torch_version().encode()
-        yield "limits", rubric.limits.model_dump_json().encode()
-        for milestone in rubric.milestones:
-            yield milestone.id, f"{milestone.file}:{milestone.suite}".encode()
-        for path in sorted(rubric.suite_folder.rglob("*.py")):
-            yield path.relative_to(rubric.suite_folder).as_posix(), path.read_bytes()
-
-    return digest_of(parts())
+    parts = provenance(rubric, walls)
+    return digest_of((name, value.encode()) for name, value in parts.items())
 
 
 def submission_digest(
@@ -232,12 +249,6 @@ def submission_digest(
 def rubric_digest(rubric: Rubric) -> str:
     """Digest of a rubric's meaning: comments and layout of the file do not count."""
     return digest_of([("rubric", rubric.model_dump_json().encode())])
-
-
-@functools.cache
-def torch_version() -> str:
-    """Version of the installed torch, without importing it."""
-    return importlib.metadata.version("torch")
 
 
 def counts(cards: Sequence[Scorecard]) -> dict[str, int]:

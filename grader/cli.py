@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ from cyclopts import App, CycloptsError, Parameter
 
 from grader import __version__
 from grader.commands.check import check
+from grader.commands.diff import diff
 from grader.commands.doctor import doctor
 from grader.commands.grade import grade
 from grader.commands.lint import lint
@@ -18,7 +20,7 @@ from grader.commands.options import say
 from grader.commands.score import score
 from grader.errors import ExitStatus, GraderError
 
-COMMANDS = (check, doctor, lint, score)
+COMMANDS = (check, diff, doctor, lint, score)
 
 app = App(
     name="grade",
@@ -42,14 +44,10 @@ def run(arguments: Sequence[str] | None = None) -> int:
         say(f"grade: {error}")
         return error.exit_status
     except BrokenPipeError:  # whoever read the output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_output()
         return ExitStatus.NEEDS_ATTENTION
     except OSError as error:
-        say(
-            f"grade: {error.strerror or error}: {error.filename or 'a file'}\n"
-            "What is graded already is kept: mend this and run the same command again."
-        )
-        return ExitStatus.NEEDS_ATTENTION
+        return _cannot_write(error)
     except CycloptsError as error:
         say(f"grade: {error}\n{_command_hint(arguments)}See: grade --help")
         return ExitStatus.WRONG_USAGE
@@ -57,6 +55,23 @@ def run(arguments: Sequence[str] | None = None) -> int:
         say("grade: interrupted. Run the same command again to go on.")
         return ExitStatus.INTERRUPTED
     return int(status or 0)
+
+
+def _cannot_write(error: OSError) -> int:
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+    say(
+        f"grade: {error.strerror or error}: {error.filename or 'the output'}\n"
+        f"What is graded already is kept: {'make room' if full else 'mend this'} and run the same "
+        "command again."
+    )
+    if error.filename is None:
+        _discard_output()
+    return ExitStatus.NEEDS_ATTENTION
+
+
+def _discard_output() -> None:
+    """Have what could not be written to stdout go nowhere, instead of failing again at the end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _command_hint(arguments: Sequence[str] | None) -> str:

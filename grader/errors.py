@@ -16,6 +16,7 @@ class ExitStatus(IntEnum):
 
     DONE = 0
     NEEDS_ATTENTION = 1
+    CHANGED = 1  # of `grade diff`, as of diff(1)
     WRONG_USAGE = 2
     INTERRUPTED = 130
 

@@ -42,7 +42,7 @@ Status = Literal["graded", "needs-attention", "no-submission"]
 class Frozen(BaseModel):
     """A strict, immutable record without unknown keys."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
 
 class TestResult(Frozen):

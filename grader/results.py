@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeGuard
 
+from pydantic import ValidationError
+
 from grader.errors import ReportError, ResultsError
-from grader.model import Scorecard
+from grader.model import Scorecard, Verdict
+from grader.text import printable
+
+# How the names of files end that are still being written.
+PARTIAL = ".part"
+MAX_PROBLEMS = 10  # that are listed
 
 
 class Results:
@@ -63,7 +71,8 @@ class Results:
             )
         if not os.access(existing, os.W_OK | os.X_OK):
             raise ResultsError(
-                f"The results folder {self.folder} cannot be written: permission denied.",
+                f"The results folder {self.folder} cannot be written: no permission, or a "
+                "read-only disk.",
                 "Choose another one with --out, or change its permissions.",
             )
 
@@ -84,20 +93,67 @@ class Results:
                 "Choose another one with --out, or change its permissions.",
             ) from error
 
+    @contextmanager
+    def claimed(self) -> Iterator[None]:
+        """Keep other runs out of the folder, and remove what a killed process has half written.
+
+        The claim falls with the process.  On a file system without locks nothing is claimed.
+
+        Raises:
+            ResultsError: if another run is writing here.
+        """
+        lock = os.open(self.folder, os.O_RDONLY)
+        try:
+            _lock(lock, self.folder)
+            self._remove_partial()
+            yield
+            self._remove_partial()
+        finally:
+            os.close(lock)
+
+    def _remove_partial(self) -> None:
+        for path in self.folder.rglob(f".*{PARTIAL}"):
+            path.unlink()
+
     def saved_digest(self, student: str) -> str | None:
-        """Digest of the submission that a student's saved report is about, if there is one."""
+        """Digest of the submission that a student's saved report is about, if there is one.
+
+        A report of an examination in which the grader itself failed does not count: the next
+        run tries again.
+        """
         try:
             report = self.load_report(student)
         except ReportError:
             return None
+        if any(_is_fault(test) for test in report["tests"]):
+            return None
         digest = report["examination"]["facts"].get("digest")
         return digest if isinstance(digest, str) else None
 
-    def load_report(self, student: str) -> dict[str, Any]:
+    def saved_provenance(self, student: str, default: Mapping[str, str]) -> dict[str, str]:
+        """What a student's saved report depends on besides the submission.
+
+        Args:
+            student: the student's id.
+            default: returned where no report is saved.
+        """
+        try:
+            found = self.load_report(student)["examination"].get("provenance")
+        except ReportError:
+            return dict(default)
+        if not isinstance(found, dict):
+            return {}
+        return {str(part): str(value) for part, value in found.items()}
+
+    def load_report(self, student: str, digest: str | None = None) -> dict[str, Any]:
         """Read a student's report.
 
+        Args:
+            student: the student's id.
+            digest: what it must be about; `None` takes any.
+
         Raises:
-            ReportError: if it is missing or is not one of ours.
+            ReportError: if it is missing, is not one of ours or is about something else.
         """
         path = self.report(student)
         remedy = "Grade this submission again: grade SUBMISSIONS --fresh."
@@ -109,6 +165,8 @@ class Results:
             raise ReportError(f"{path} cannot be read: {error}.", remedy) from error
         if not _is_ours(report):
             raise ReportError(f"{path} is not a report of this grader.", remedy)
+        if digest not in (None, report["examination"]["facts"].get("digest")):
+            raise ReportError(f"{path} is about another submission or other tests.", remedy)
         return report
 
     def save_report(self, student: str, report: dict[str, Any]) -> None:
@@ -129,14 +187,45 @@ class Results:
     def students(self) -> list[str]:
         """Students with a folder here, sorted."""
         folder = self.folder / "students"
-        return sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+        return sorted(path.name for path in folder.glob("*") if path.is_dir())
 
     def load_scorecard(self, student: str) -> Scorecard | None:
         """A student's saved scorecard, if there is one that can be read."""
         try:
-            return Scorecard.model_validate_json((self.student(student) / "score.json").read_text())
+            return self._read_scorecard(student)
         except (OSError, ValueError):
             return None
+
+    def load_scorecards(self) -> dict[str, Scorecard]:
+        """The saved scorecards of all students.
+
+        Raises:
+            ResultsError: if this is no results folder, or for all that cannot be read.
+        """
+        if not (self.folder / "students").is_dir():
+            raise ResultsError(
+                f"{self.folder} is no results folder: it has no folder `students`.",
+                "Give the results folder of a run: grade SUBMISSIONS --out RESULTS.",
+            )
+        cards, problems = {}, []
+        for student in self.students():
+            try:
+                cards[student] = self._read_scorecard(student)
+            except (OSError, ValueError) as error:
+                problems.append(f"  {student}/score.json: {_why(error)}")
+        if problems:
+            more = len(problems) - MAX_PROBLEMS
+            listed = [*problems[:MAX_PROBLEMS], *([f"  and {more} more"] if more > 0 else [])]
+            raise ResultsError(
+                f"{self.folder}/students holds scorecards that cannot be read:\n"
+                + "\n".join(listed),
+                "Grade into that folder again, which writes what is missing, or remove the folders "
+                "of students who have left.",
+            )
+        return cards
+
+    def _read_scorecard(self, student: str) -> Scorecard:
+        return Scorecard.model_validate_json((self.student(student) / "score.json").read_bytes())
 
     def load_run(self) -> dict[str, Any]:
         """What run.json says; nothing if it cannot be read."""
@@ -165,11 +254,42 @@ def _is_ours(report: object) -> TypeGuard[dict[str, Any]]:
     """Tell whether a report has the parts that this grader writes."""
     if not isinstance(report, dict) or not isinstance(report.get("tests"), list):
         return False
+    if not all(isinstance(test, dict) and "nodeid" in test for test in report["tests"]):
+        return False
     examination = report.get("examination")
     parts = {"student": str, "expected": list, "notes": dict, "facts": dict}
     return isinstance(examination, dict) and all(
         isinstance(examination.get(name), kind) for name, kind in parts.items()
     )
+
+
+def _why(error: OSError | ValueError) -> str:
+    """Why a scorecard cannot be read, in one line."""
+    if isinstance(error, OSError):
+        return str(error.strerror)
+    if isinstance(error, ValidationError):
+        first = error.errors(include_url=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        return printable(f"{where}: {first['msg']}" if where else first["msg"])
+    return str(error)
+
+
+def _is_fault(test: dict[str, Any]) -> bool:
+    metadata = test.get("metadata")
+    verdict = metadata.get("verdict") if isinstance(metadata, dict) else None
+    return verdict == Verdict.GRADER_FAULT.value
+
+
+def _lock(descriptor: int, folder: Path) -> None:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise ResultsError(
+            f"Another run is writing to {folder}.",
+            "Wait until it has ended, or choose another folder with --out.",
+        ) from error
+    except OSError:
+        return  # a file system that locks no folders
 
 
 def write_atomically(path: Path, text: str) -> None:
@@ -178,8 +298,13 @@ def write_atomically(path: Path, text: str) -> None:
     Raises:
         OSError: if that fails; nothing is left behind then, and an old file stays as it was.
     """
+    with naming(path):
+        _write_atomically(path, text)
+
+
+def _write_atomically(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    descriptor, temporary = tempfile.mkstemp(PARTIAL, f".{path.name}.", path.parent)
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as stream:
             stream.write(text)
@@ -190,6 +315,15 @@ def write_atomically(path: Path, text: str) -> None:
         with suppress(OSError):
             Path(temporary).unlink()
         raise
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Have an error of the file system say which file it is about; a failed write does not."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 def digest_of(parts: Iterable[tuple[str, bytes]]) -> str:

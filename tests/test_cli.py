@@ -45,6 +45,19 @@ def test_help_answers_without_torch() -> None:
     assert "torch" not in imported
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
+def test_an_output_without_room_is_said() -> None:
+    """Status 1 and one message, not a second one when the process ends."""
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "grader", "diff", "--help"],
+            stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr.startswith("grade: No space left on device: the output\n")
+    assert "Exception" not in done.stderr
+
+
 def test_the_version_is_printed() -> None:
     """It is that of the package."""
     assert grade("--version").stdout.strip() == __version__
@@ -89,7 +102,7 @@ WRONG_CALLS = {
     "empty folder": WrongCall(("none",), "No submission was found", lambda f: (f / "none").mkdir()),
     "file in the way": WrongCall(("class",), "results is not a folder", put_file_in_the_way),
     "unknown option": WrongCall(("class", "--nope"), "--nope", put_class),
-    "unknown command": WrongCall(("chekc", "class"), "class", put_class),
+    "unknown command": WrongCall(("chekc", "class"), "check", put_class),
     "no jobs": WrongCall(("class", "--jobs", "0"), "--jobs", put_class),
     "negative jobs": WrongCall(("class", "--jobs=-1"), "--jobs", put_class),
     "jobs in words": WrongCall(("class", "--jobs", "two"), "--jobs", put_class),

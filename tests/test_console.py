@@ -200,6 +200,24 @@ def test_without_a_terminal_progress_is_a_line_now_and_then(
     ]
 
 
+def test_what_is_up_to_date_counts_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither the rate nor the time left is taken from what took no time."""
+    now = 100.0
+    monkeypatch.setattr("grader.report.console.time.monotonic", lambda: now)
+    plain, terminal = io.StringIO(), Terminal()
+    for stream in (plain, terminal):
+        with ClassProgress(40, stream) as progress:
+            for _ in range(20):
+                progress.advance(new=False)
+            for _ in range(10):
+                now += 1.0
+                progress.advance()
+        assert progress.done == 30
+    assert plain.getvalue() == "graded 10 of 20, 1.0/s, 10 s left (20 up to date)\n"
+    assert "10/20" in terminal.getvalue()
+    assert "20 up to date" in terminal.getvalue()
+
+
 def test_on_a_terminal_progress_is_a_bar_that_goes() -> None:
     """It shows how many of how many, and writes no plain lines."""
     stream = Terminal()

@@ -98,7 +98,7 @@ def grade_deeds(folder: Path) -> Deeds:
 
 
 def grade_killed(folder: Path) -> Deeds:
-    """Three students, one after the other; the nursery is killed with the second."""
+    """Three students, one after the other; every nursery is killed with the second."""
     rubric = assignment(folder / "assignment")
     write_class(folder / "class", ["right", "kill-nursery", "wrong"])
     (folder / "class" / "right").rename(folder / "class" / "a-right")
@@ -182,20 +182,20 @@ def test_a_plain_assertion_is_the_students_fault(deeds: Deeds, deed: str, messag
     assert (criterion["verdict"], criterion["message"]) == ("failed", message)
 
 
-def test_a_nursery_that_is_killed_ends_the_run_with_a_message(killed: Deeds) -> None:
-    """Status 1, what happened and what to do, and no traceback."""
+def test_a_nursery_that_is_killed_again_and_again_ends_the_run(killed: Deeds) -> None:
+    """Status 1, what happened and what to do, and no traceback; two others were tried before."""
     assert killed.done.returncode == 1
+    assert killed.done.stderr.count("Another one goes on with what is missing.") == 2
     assert "ended before its work was done" in killed.done.stderr
     assert "run the same command again" in killed.done.stderr
     assert "Traceback" not in killed.done.stderr
 
 
-def test_what_was_graded_before_the_nursery_was_killed_is_kept(killed: Deeds) -> None:
-    """The first student has report and score, the others have neither."""
-    assert killed.card("a-right")["score"] == 10.0
+def test_only_who_ends_every_nursery_is_not_graded(killed: Deeds) -> None:
+    """The others have report and score, whether they come before or after."""
+    assert (killed.card("a-right")["score"], killed.card("wrong")["score"]) == (10.0, 5.0)
     assert (killed.results / "students" / "a-right" / "report.json").exists()
-    for deed in ("kill-nursery", "wrong"):
-        assert not (killed.results / "students" / deed / "score.json").exists()
+    assert not (killed.results / "students" / "kill-nursery" / "score.json").exists()
 
 
 def test_a_suite_that_cannot_be_imported_is_named_with_the_reason(runs: dict[str, Deeds]) -> None:

@@ -88,7 +88,7 @@ def test_a_folder_that_cannot_be_made_is_an_error() -> None:
 def test_a_folder_without_permission_is_an_error(tmp_path: Path) -> None:
     """A folder that may only be read is noticed by the check already."""
     tmp_path.chmod(stat.S_IRUSR | stat.S_IXUSR)
-    with pytest.raises(ResultsError, match="permission denied"):
+    with pytest.raises(ResultsError, match="no permission"):
         Results(tmp_path / "results").check_writable()
 
 
@@ -107,12 +107,13 @@ def report_bytes(**examination: object) -> bytes:
     return json.dumps({"tests": [], "examination": examination}).encode()
 
 
+WHOLE = report_bytes(student="ann", expected=[], notes={}, facts={"digest": "abc"})
+
+
 def test_a_saved_report_tells_its_digest(tmp_path: Path) -> None:
     """What was graded is known by the digest in the report."""
     results = Results(tmp_path)
-    write_report(
-        results, report_bytes(student="ann", expected=[], notes={}, facts={"digest": "abc"})
-    )
+    write_report(results, WHOLE)
     assert results.saved_digest("ann") == "abc"
 
 
@@ -160,6 +161,69 @@ def test_a_scorecard_is_saved_as_json_with_its_feedback(tmp_path: Path) -> None:
     assert Scorecard.model_validate_json(text) == card
     assert '"ü"' in text
     assert (results.student("ann") / "feedback.md").read_text() == "# Feedback\n"
+
+
+@pytest.mark.parametrize("tests", [[1], [{}], [{"outcome": "passed"}], "none"])
+def test_tests_that_are_none_make_a_damaged_report(tmp_path: Path, tests: object) -> None:
+    """Scoring would stop at them."""
+    results = Results(tmp_path)
+    write_report(results, json.dumps({**json.loads(WHOLE), "tests": tests}).encode())
+    with pytest.raises(ReportError, match="is not a report of this grader"):
+        results.load_report("ann")
+
+
+@pytest.mark.parametrize(("verdict", "counts"), [("failed", True), ("grader-fault", False)])
+def test_a_fault_of_the_grader_is_not_a_saved_result(
+    tmp_path: Path, verdict: str, counts: bool
+) -> None:
+    """The next run examines that submission again."""
+    results = Results(tmp_path)
+    tests = [{"nodeid": "a::b"}, {"nodeid": "a::c", "metadata": {"verdict": verdict}}]
+    write_report(results, json.dumps({**json.loads(WHOLE), "tests": tests}).encode())
+    assert (results.saved_digest("ann") is not None) == counts
+
+
+def test_a_report_about_something_else_is_refused(tmp_path: Path) -> None:
+    """One of before never becomes the score of what was handed in since."""
+    results = Results(tmp_path)
+    write_report(results, WHOLE)
+    assert results.load_report("ann", "abc")
+    with pytest.raises(ReportError, match="about another submission"):
+        results.load_report("ann", "def")
+
+
+def test_one_run_at_a_time_writes_to_a_folder(tmp_path: Path) -> None:
+    """A second one is told; when the first has ended, however, it may."""
+    first, second = Results(tmp_path), Results(tmp_path)
+    first.prepare()
+    with first.claimed(), pytest.raises(ResultsError, match="Another run"), second.claimed():
+        pass
+    with second.claimed():
+        pass
+
+
+def test_what_was_half_written_is_removed(tmp_path: Path) -> None:
+    """At the start and at the end; other hidden files are somebody else's."""
+    results = Results(tmp_path)
+    results.student("ann").mkdir(parents=True)
+    half = [tmp_path / ".run.json.abc.part", results.student("ann") / ".score.json.abc.part"]
+    (tmp_path / ".gitignore").touch()
+    for _ in range(2):
+        half[0].touch()
+        half[1].touch()
+        with results.claimed():
+            assert not half[0].exists()
+            assert not half[1].exists()
+            half[0].touch()
+        assert names_in(tmp_path) == [".gitignore", "students"]
+
+
+def test_an_error_while_writing_names_the_file(tmp_path: Path) -> None:
+    """The kernel does not say which file found no room."""
+    (tmp_path / "file.txt" / "kept").mkdir(parents=True)
+    with pytest.raises(OSError, match="directory") as caught:
+        write_atomically(tmp_path / "file.txt", "new")
+    assert caught.value.filename == str(tmp_path / "file.txt")
 
 
 named = st.lists(st.tuples(st.text(max_size=5), st.binary(max_size=5)), max_size=4)

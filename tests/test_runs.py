@@ -117,6 +117,7 @@ def test_json_is_the_class_and_nothing_else(folder: Path, first: Snapshot) -> No
     assert summary["results"] == str(folder / "results")
     assert summary["counts"] == {"graded": 2, "needs-attention": 0, "no-submission": 0}
     assert [(s["student"], s["score"]) for s in summary["students"]] == [("ann", 100.0), (ZOE, 0.0)]
+    assert summary["up_to_date"] == 0
 
 
 def test_the_results_folder_holds_what_it_should(folder: Path, first: Snapshot) -> None:
@@ -142,6 +143,7 @@ def test_a_second_run_examines_nothing_again(first: Snapshot, dearer: Snapshot) 
     """The reports are the same files as before."""
     assert dearer.done.returncode == 0
     assert dearer.reports == first.reports
+    assert "\n2 up to date, 0 graded\n" in dearer.done.stdout
 
 
 def test_a_second_run_scores_with_the_rubric_as_it_is_now(dearer: Snapshot) -> None:
@@ -163,6 +165,8 @@ def test_only_a_changed_submission_is_examined(dearer: Snapshot, changed: Snapsh
     """The other one keeps its report."""
     assert changed.reports["ann"] == dearer.reports["ann"]
     assert changed.reports[ZOE] != dearer.reports[ZOE]
+    assert "\n1 up to date, 1 graded\n" in changed.done.stdout
+    assert changed.done.stderr == ""
     assert changed.score(ZOE) == 30.0
     assert changed.score("ann") == 100.0
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Annotated
 
@@ -21,11 +23,11 @@ from grader.commands.options import (
     walls_to_use,
 )
 from grader.errors import ExitStatus
-from grader.examiner.client import Nursery
+from grader.examiner.lasting import LastingNursery
 from grader.intake.extensions import load_extensions
 from grader.intake.layouts import find_submissions
 from grader.model import Scorecard
-from grader.report.console import ClassProgress, class_table, console
+from grader.report.console import WIDTH, ClassProgress, class_table, console
 from grader.report.gradebook import UNKNOWN, late_cell
 from grader.results import Results
 from grader.rubric import Rubric, load_rubric
@@ -54,7 +56,7 @@ def grade(
     """Grade a folder of submissions.  Goes on where an earlier run has stopped."""
     walls = walls_to_use(trust_submissions)
     rubric_path = rubric or default_rubric()
-    with Nursery() as nursery:
+    with LastingNursery(lambda why: say(f"grade: {why}")) as nursery:
         loaded = load_rubric(rubric_path)
         found = find_submissions(submissions, loaded, out)
         more_time = load_extensions(extensions, loaded, found)
@@ -67,30 +69,46 @@ def grade(
                 jobs or available_cpus(),
                 walls,
                 fresh,
-                on_card=lambda card, new: progress.advance(),
+                on_card=lambda card, new: progress.advance(new),
+                on_notice=_say_notice,
                 extensions=more_time,
             )
             try:
                 cards = run.grade(nursery, found)
             except KeyboardInterrupt:
-                return _interrupted(progress.done, len(found))
-    _show_class(cards, loaded, out, as_json)
+                return _interrupted(progress.done, len(found), fresh)
+    up_to_date = {card.student for card in cards} - run.examined
+    _show_class(cards, loaded, out, as_json, up_to_date)
     attention = counts(cards)["needs-attention"]
     return ExitStatus.NEEDS_ATTENTION if attention else ExitStatus.DONE
 
 
-def _interrupted(done: int, total: int) -> int:
-    say(
-        f"grade: interrupted after {done} of {total} submissions. What is graded is kept: run "
-        "the same command again to go on."
-    )
+def _interrupted(done: int, total: int, fresh: bool) -> int:
+    again = "run the same command again to go on."
+    if fresh:
+        again = "run the command again without --fresh to keep it, or with --fresh to start anew."
+    say(f"grade: interrupted after {done} of {total} submissions. What is graded is kept: {again}")
     return ExitStatus.INTERRUPTED
 
 
-def _show_class(cards: Sequence[Scorecard], rubric: Rubric, out: Path, as_json: bool) -> None:
+def _say_notice(text: str) -> None:
+    say(textwrap.fill(text, WIDTH, break_long_words=False, break_on_hyphens=False))
+
+
+def _show_class(
+    cards: Sequence[Scorecard],
+    rubric: Rubric,
+    out: Path,
+    as_json: bool,
+    up_to_date: AbstractSet[str],
+) -> None:
     if as_json:
-        summary = [card.model_dump(mode="json") for card in cards]
-        print_json({"results": str(out), "counts": counts(cards), "students": summary})
+        students = [
+            {**card.model_dump(mode="json"), "up_to_date": card.student in up_to_date}
+            for card in cards
+        ]
+        summary = {"counts": counts(cards), "up_to_date": len(up_to_date), "students": students}
+        print_json({"results": str(out), **summary})
         return
     shown = console(sys.stdout)
     shown.print(class_table(cards, rubric))
@@ -103,4 +121,7 @@ def _show_class(cards: Sequence[Scorecard], rubric: Rubric, out: Path, as_json: 
             f"Of {unknown} submissions nobody knows when they were handed in; nothing was taken "
             "from them. Times may stand in submissions.csv."
         )
-    shown.print(f"\nFeedback, scores and gradebook.csv are in {out}", markup=False)
+    shown.print()
+    if up_to_date:
+        shown.print(f"{len(up_to_date)} up to date, {len(cards) - len(up_to_date)} graded")
+    shown.print(f"Feedback, scores and gradebook.csv are in {out}", markup=False)

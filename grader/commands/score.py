@@ -48,7 +48,8 @@ def score(
             f"Nothing was written: {len(losing)} of {len(found)} students would lose points.",
             "If that is meant, add --yes.",
         )
-    save_rescored(saved, loaded, found)
+    with saved.claimed():
+        save_rescored(saved, loaded, found)
     attention = any(one.after.status == "needs-attention" for one in found)
     return ExitStatus.NEEDS_ATTENTION if attention else ExitStatus.DONE
 

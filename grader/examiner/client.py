@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from types import TracebackType
 from typing import Any
 
@@ -13,6 +15,8 @@ from grader.examiner.launch import launch
 from grader.examiner.messages import Job, Setup, SuiteVariant
 
 LAST_WORDS_BYTES = 2_000
+# A nursery whose socket is closed has this long to end, before how it ended stays unsaid.
+ENDING_SECONDS = 10.0
 
 
 class Nursery:
@@ -109,8 +113,17 @@ class Nursery:
                 yield json.loads(line)
 
     def _died(self, how: str) -> NurseryError:
-        words = self.last_words() or "It said nothing."
+        words = self.last_words()
+        said = f" Its last words:\n{words}" if words else ""
         return NurseryError(
-            f"The nursery, which runs the hidden tests, {how}. Its last words:\n{words}",
+            f"The nursery, which runs the hidden tests, {how}{self._killed_by()}.{said}",
             "What is graded already is kept: run the same command again to go on.",
         )
+
+    def _killed_by(self) -> str:
+        """Which signal has ended the nursery, in brackets; nothing if none has."""
+        with suppress(subprocess.TimeoutExpired):
+            status = self._process.wait(ENDING_SECONDS)
+            if status < 0:
+                return f" (killed by signal {-status})"
+        return ""

@@ -5,9 +5,11 @@ from __future__ import annotations
 import gc
 import json
 import os
+import select
 import selectors
 import signal
 import socket
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -20,7 +22,7 @@ from grader.examiner.checks import Draw
 from grader.examiner.child import DISTURBED, Child
 from grader.examiner.examination import Examination
 from grader.examiner.foresight import Plan
-from grader.examiner.messages import Job, Setup, SuiteVariant
+from grader.examiner.messages import UNWRITTEN, Job, Setup, SuiteVariant
 from grader.examiner.plugin import examination_key
 from grader.examiner.rehearsal import rehearse
 from grader.examiner.reports import all_passed, begin_report, forget, write_report
@@ -45,12 +47,16 @@ class ExaminerLoop:
         setup: the assignment.
         command: socket to the command.
         spawner: starts workers.
+        server: socket to the sandbox server, which never says anything: it only ends.
     """
 
-    def __init__(self, setup: Setup, command: socket.socket, spawner: Spawner) -> None:
+    def __init__(
+        self, setup: Setup, command: socket.socket, spawner: Spawner, server: socket.socket
+    ) -> None:
         self.setup = setup
         self.command = command
         self.spawner = spawner
+        self.server = server
         self.waiting: list[Job] = []
         self.broken: list[str] = []
         self.children: list[Child] = []
@@ -58,6 +64,7 @@ class ExaminerLoop:
         self.partial = b""
         self.plans: Mapping[str, Plan] = {}
         self.open = True
+        self.abandoned = False
         self.selector = selectors.DefaultSelector()
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
@@ -80,6 +87,7 @@ class ExaminerLoop:
             ready["variants"] = [v.model_dump() for v in suite_variants(session)]
         self._tell(ready)
         self.selector.register(self.command, selectors.EVENT_READ, self._receive)
+        self.selector.register(self.server, selectors.EVENT_READ, self._lose_server)
         while self.open or self.waiting or self._working():
             self._give_out(session)
             for key, _ in self.selector.select(self._seconds_to_next_deadline()):
@@ -115,6 +123,8 @@ class ExaminerLoop:
                 os.kill(child.pid, signal.SIGKILL)
 
     def _receive(self) -> None:
+        if self.abandoned:
+            return
         data = self.command.recv(1 << 16)
         if not data:
             self._abandon()
@@ -127,12 +137,24 @@ class ExaminerLoop:
             else:
                 self.open = False
 
+    def _lose_server(self) -> None:
+        """No worker can be started any more: the command starts a new nursery."""
+        sys.stderr.write("The sandbox server, which starts the workers, has ended.\n")
+        self._abandon()
+
+    def _server_is_gone(self) -> bool:
+        poll = select.poll()
+        poll.register(self.server, select.POLLIN)
+        return bool(poll.poll(0))
+
     def _abandon(self) -> None:
-        """The command is gone: drop what waits, end what runs, leave the loop."""
+        """Command or server is gone: drop what waits, end what runs, leave the loop."""
         self.open = False
+        self.abandoned = True
         self.waiting.clear()
-        with suppress(KeyError):
-            self.selector.unregister(self.command)
+        for end in (self.command, self.server):
+            with suppress(KeyError):
+                self.selector.unregister(end)
         for child in self._working():
             os.kill(child.pid, signal.SIGKILL)
 
@@ -158,10 +180,11 @@ class ExaminerLoop:
             status = self._dismiss(child)
         elif child.spent:
             self._dismiss(child)
-        if job is None:
-            return
-        killed = status == -signal.SIGKILL and time.monotonic() <= child.deadline
-        if (status == DISTURBED or killed) and self.open and self.tries[job.student] < MAX_TRIES:
+        if job is None or self.abandoned or self._server_is_gone():
+            return  # what came of it may be the server's end
+        # Somebody from outside has ended the examination or a worker of it.
+        killed = status < 0 and time.monotonic() <= child.deadline
+        if (status == DISTURBED or killed) and self.tries[job.student] < MAX_TRIES:
             self.waiting.insert(0, job)
         else:
             self._tell({"done": job.student, "status": status})
@@ -211,10 +234,8 @@ def examine(
             try that may have been anybody, and the submission deserves another one.
 
     Returns:
-        0 if the report is written, `DISTURBED` if the submission deserves another try.
-
-    Raises:
-        OSError: if report or log cannot be written.
+        0 if the report is written, `DISTURBED` if the submission deserves another try,
+        `UNWRITTEN` and an errno if the report cannot be written.
     """
     config = session.config
     Draw.seed = job.seed
@@ -236,5 +257,8 @@ def examine(
     examination.end()
     if examination.disturbed and not last_try:
         return DISTURBED
-    write_report(session, job, examination)
+    try:
+        write_report(session, job, examination)
+    except OSError as error:
+        return UNWRITTEN + (error.errno or 0)
     return 0

@@ -6,6 +6,9 @@ from pydantic import BaseModel, ConfigDict
 
 from grader.sandbox.policy import ALL_WALLS
 
+# Exit status of an examination whose report could not be written, added to the errno of the reason.
+UNWRITTEN = 100
+
 
 class _Message(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -70,6 +73,7 @@ class Job(_Message):
         report: where report.json is to be written.
         log: where log.txt is to be written.
         facts: copied into the report as they are.
+        provenance: what its examination depends on besides it, part by part; copied too.
         trusted: our own code: it runs without a worker, in the child of the examiner.
         seed: other random numbers for the tests.
     """
@@ -80,5 +84,6 @@ class Job(_Message):
     report: str
     log: str
     facts: dict[str, str]
+    provenance: dict[str, str] = {}
     trusted: bool = False
     seed: int = 0

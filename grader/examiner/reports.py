@@ -44,8 +44,10 @@ def forget(config: pytest.Config, items: Sequence[pytest.Item]) -> None:
 def write_report(session: pytest.Session, job: Job, examination: Examination) -> None:
     """Let the plugin build its report, add the facts, write it whole.
 
+    The report comes last: where it is, the examination is complete.
+
     Raises:
-        OSError: if the file cannot be written.
+        OSError: if report or log cannot be written.
     """
     plugin = _plugin(session.config)
     plugin.pytest_sessionfinish(session)
@@ -58,9 +60,10 @@ def write_report(session: pytest.Session, job: Job, examination: Examination) ->
         "notes": examination.notes(),
         "findings": examination.findings,
         "facts": job.facts,
+        "provenance": job.provenance,
     }
-    write_atomically(Path(job.report), json.dumps(report, allow_nan=False) + "\n")
     write_atomically(Path(job.log), examination.log())
+    write_atomically(Path(job.report), json.dumps(report, allow_nan=False) + "\n")
 
 
 def _plugin(config: pytest.Config) -> Any:

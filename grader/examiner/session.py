@@ -24,7 +24,7 @@ def run_session(command: socket.socket, requests: socket.socket) -> int:
     output_bytes = setup.output_kb * 1024
     spawner: Spawner
     spawner = ColdSpawner(output_bytes) if setup.cold else WarmSpawner(requests, output_bytes)
-    loop = ExaminerLoop(setup, command, spawner)
+    loop = ExaminerLoop(setup, command, spawner, requests)
     return run_pytest(setup, [plugin, loop], ("--json-report-file=none",))
 
 

@@ -10,7 +10,13 @@ from typing import Any, Protocol
 
 from torch import Tensor
 
-from grader.errors import FrameError, ScratchFullError, WorkerCrashedError, WorkerTimeoutError
+from grader.errors import (
+    FrameError,
+    ScratchFullError,
+    WorkerCrashedError,
+    WorkerStartError,
+    WorkerTimeoutError,
+)
 from grader.sandbox.channel import Spawner, Worker
 from grader.sandbox.loader import forget_files
 from grader.sandbox.policy import WorkerPolicy
@@ -96,7 +102,8 @@ class Sandboxed:
         status: exit status of the last worker that did not answer.
         fresh: whether no code of the student's has run in the worker.
         uncounted_seconds: wall time that is not the student's: the starts of workers, say.
-        killed: whether somebody else than this examiner has killed a worker.
+        killed: whether somebody else than this examiner has killed a worker, or kept it from
+            starting.
     """
 
     def __init__(
@@ -123,13 +130,21 @@ class Sandboxed:
             self.status = worker.status
             by_itself = isinstance(error, WorkerCrashedError)
             if by_itself and not isinstance(error, ScratchFullError):
-                self.killed = self.killed or self.status == -signal.SIGKILL
+                self.killed = self.killed or self.status in (None, -signal.SIGKILL)
             self.restart()
+            if by_itself and self.status is None:
+                raise WorkerStartError(
+                    "the sandbox server does not tell how a worker ended"
+                ) from error
             raise
 
     def _start(self) -> Worker:
         begun = time.monotonic()
-        worker = self._worker = self._spawner.spawn(self._policy)
+        try:
+            worker = self._worker = self._spawner.spawn(self._policy)
+        except WorkerStartError:
+            self.killed = True
+            raise
         self.uncounted_seconds += time.monotonic() - begun
         return worker
 

@@ -12,6 +12,7 @@ from types import TracebackType
 
 from grader.intake.layouts import MAX_FILE_BYTES
 from grader.model import Submission
+from grader.results import naming
 from grader.temporary import TemporaryFolder
 
 READ_ALL = stat.S_IRUSR | stat.S_IRGRP | stat.S_IROTH
@@ -63,14 +64,19 @@ class StagingArea:
         self._folder.remove()
 
     def stage(self, sources: list[tuple[str, bytes]]) -> Path:
-        """Write a submission's files into a folder of its own, readable but not writable."""
+        """Write a submission's files into a folder of its own, readable but not writable.
+
+        Raises:
+            OSError: if a file cannot be written.
+        """
         folder = Path(tempfile.mkdtemp(dir=self.root, prefix="submission-"))
         for name, content in sources:
             target = folder / name
             with suppress(FileExistsError, NotADirectoryError, IsADirectoryError):
                 # A folder may have the name that a milestone's file got back; files go first.
                 target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_bytes(content)
+                with naming(target):
+                    target.write_bytes(content)
                 target.chmod(READ_ALL)
         for parent, _, _ in os.walk(folder):
             Path(parent).chmod(stat.S_IRWXU | READ_ALL | ENTER_ALL)

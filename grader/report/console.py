@@ -44,6 +44,8 @@ class RateColumn(ProgressColumn):
 class ClassProgress:
     """Progress of a class: a bar on a terminal, now and then a line elsewhere.
 
+    What is up to date already counts neither for the rate nor for the time that is left.
+
     Args:
         total: submissions in all.
         stream: where to show it.
@@ -51,7 +53,7 @@ class ClassProgress:
 
     def __init__(self, total: int, stream: TextIO = sys.stderr) -> None:
         self._total = total
-        self._done = 0
+        self._done = self._up_to_date = 0
         self._stream = stream
         self._started = self._last_line = time.monotonic()
         self._progress = Progress(
@@ -60,6 +62,7 @@ class ClassProgress:
             MofNCompleteColumn(),
             RateColumn(),
             TimeRemainingColumn(),
+            TextColumn("{task.description}"),
             console=console(stream),
             disable=not stream.isatty(),
             transient=True,
@@ -80,20 +83,32 @@ class ClassProgress:
 
     @property
     def done(self) -> int:
-        """Submissions that are done."""
-        return self._done
+        """Submissions that are done or up to date."""
+        return self._done + self._up_to_date
 
-    def advance(self) -> None:
-        """One more submission is done."""
+    def advance(self, new: bool = True) -> None:
+        """One more submission is done.
+
+        Args:
+            new: whether it was examined; else it is up to date already.
+        """
+        if not new:
+            self._up_to_date += 1
+            left = self._total - self._up_to_date
+            told = f"{self._up_to_date} up to date"
+            self._progress.update(self._task, total=left, description=told)
+            return
         self._done += 1
         self._progress.advance(self._task)
         now = time.monotonic()
         if not self._stream.isatty() and now - self._last_line >= PLAIN_INTERVAL_SECONDS:
             self._last_line = now
             rate = self._done / (now - self._started)
-            left = (self._total - self._done) / rate
-            line = f"graded {self._done} of {self._total}, {rate:.1f}/s, {left:.0f} s left\n"
-            self._stream.write(line)
+            total = self._total - self._up_to_date
+            seconds = (total - self._done) / rate
+            line = f"graded {self._done} of {total}, {rate:.1f}/s, {seconds:.0f} s left"
+            told = f" ({self._up_to_date} up to date)" if self._up_to_date else ""
+            self._stream.write(line + told + "\n")
             self._stream.flush()
 
 
