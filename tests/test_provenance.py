@@ -117,9 +117,15 @@ def test_saved_provenance_is_read_from_the_report(tmp_path: Path, saved: object)
     assert results.saved_provenance("bob", NOW) == NOW
 
 
+def mend_suite(folder: Path) -> None:
+    """Change a comment of the hidden suite."""
+    with (folder / "assignment" / "suites" / "test_answer.py").open("a") as stream:
+        stream.write("# mended\n")
+
+
 @dataclass(frozen=True)
 class Runs:
-    """A class graded; then with another suite, but killed; then to the end; then with --fresh."""
+    """A class graded; then with another suite, but killed; then to the end; then once more."""
 
     results: Path
     killed: subprocess.CompletedProcess[str]
@@ -133,12 +139,12 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
     folder = tmp_path_factory.mktemp("provenance")
     small, results = make_class(folder, 3), folder / "results"
     assert small.grade(results).returncode == 0
-    with (folder / "assignment" / "suites" / "test_answer.py").open("a") as stream:
-        stream.write("# mended\n")
+    mend_suite(folder)
     killed = small.grade(results, "command s1")
     (folder / "class" / "s2" / "answer.py").write_text("NAME, POINTS = 's2', 3\ndef answer(): 1\n")
     finished = small.grade(results, options=("--json",))
     assert small.left() == ""
+    mend_suite(folder)
     return Runs(results, killed, finished, small.grade(results, options=("--fresh",)))
 
 
@@ -163,7 +169,7 @@ def test_what_is_up_to_date_is_told_to_programs(runs: Runs) -> None:
 
 
 def test_fresh_examines_all_without_a_word(runs: Runs) -> None:
-    """Nothing is up to date, and nothing has changed."""
+    """Nothing is up to date, whatever has changed."""
     assert (runs.fresh.returncode, runs.fresh.stderr) == (0, "")
     assert "up to date" not in runs.fresh.stdout
 
