@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benchmarks.measuring import process_tree
 from grader.batch import setup_of
-from grader.cli import default_rubric
+from grader.commands.options import default_rubric
 from grader.examiner.client import Nursery
 from grader.examiner.messages import Job
 from grader.intake.layouts import single_submission

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from grader.batch import setup_of
-from grader.cli import default_rubric
+from grader.commands.options import default_rubric
 from grader.examiner import plugin
 from grader.examiner.examination import Examination
 from grader.examiner.session import run_pytest

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.cli import default_rubric
+from grader.commands.options import default_rubric
 from grader.rubric import load_rubric
 
 SAMPLE_SECONDS = 0.02

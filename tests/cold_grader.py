@@ -10,11 +10,12 @@ import sys
 
 from grader import cli
 from grader.batch import ClassRun
+from grader.commands import grade
 
 
 def main() -> None:
     """Run the command with another default."""
-    vars(cli)["ClassRun"] = functools.partial(ClassRun, cold=True)
+    vars(grade)["ClassRun"] = functools.partial(ClassRun, cold=True)
     sys.exit(cli.run())
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from grader import cli, doctor
+from grader.commands import options
 from grader.errors import ContainmentError
 from grader.sandbox.confinement import available_walls
 from grader.sandbox.policy import ALL_WALLS, FILE_WALLS, LANDLOCK, UID
@@ -53,24 +54,24 @@ def test_command_prints_table_and_json() -> None:
 
 def test_no_file_wall_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without uid and Landlock the command refuses and names two ways out."""
-    monkeypatch.setattr(cli, "available_walls", lambda: ("limits", "seccomp"))
+    monkeypatch.setattr(options, "available_walls", lambda: ("limits", "seccomp"))
     with pytest.raises(ContainmentError, match=r"container or as root.*--trust-submissions"):
-        cli.walls_to_use(trust=False)
-    assert cli.walls_to_use(trust=True) == ("limits", "seccomp")
+        options.walls_to_use(trust=False)
+    assert options.walls_to_use(trust=True) == ("limits", "seccomp")
 
 
 @pytest.mark.parametrize("wall", FILE_WALLS)
 def test_one_file_wall_is_enough(monkeypatch: pytest.MonkeyPatch, wall: str) -> None:
     """Either of the two walls around files will do."""
-    monkeypatch.setattr(cli, "available_walls", lambda: (wall,))
-    assert cli.walls_to_use(trust=False) == (wall,)
+    monkeypatch.setattr(options, "available_walls", lambda: (wall,))
+    assert options.walls_to_use(trust=False) == (wall,)
 
 
 def test_refusal_is_a_message_and_writes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The refusal ends with status 2 and leaves no results folder."""
-    monkeypatch.setattr(cli, "available_walls", lambda: ())
+    monkeypatch.setattr(options, "available_walls", lambda: ())
     out = tmp_path / "results"
     assert cli.run([str(ROOT / "tests" / "sample_class"), "--out", str(out)]) == 2
     assert "grade doctor" in capsys.readouterr().err
@@ -80,7 +81,7 @@ def test_refusal_is_a_message_and_writes_nothing(
 def test_trust_is_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Trusted grading stands in run.json and in the notes of every student."""
     walls = tuple(wall for wall in ALL_WALLS if wall not in (UID, LANDLOCK))
-    monkeypatch.setattr(cli, "available_walls", lambda: walls)
+    monkeypatch.setattr(options, "available_walls", lambda: walls)
     (tmp_path / "class").mkdir()
     (tmp_path / "class" / "one").mkdir()
     arguments = [str(tmp_path / "class"), "--out", str(tmp_path / "out"), "--trust-submissions"]

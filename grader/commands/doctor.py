@@ -1,0 +1,21 @@
+"""`grade doctor`: the walls of this machine."""
+
+from __future__ import annotations
+
+import sys
+
+from grader.commands.options import JsonOption, print_json
+from grader.doctor import doctor_table, doctor_verdict, probe_walls
+from grader.errors import ExitStatus
+from grader.report.console import console
+
+
+def doctor(*, as_json: JsonOption = False) -> int:
+    """Try every wall around student code on this machine, and say what stands."""
+    probes = probe_walls()
+    if as_json:
+        print_json([probe.model_dump() for probe in probes])
+    else:
+        console(sys.stdout).print(doctor_table(probes))
+        console(sys.stdout).print(doctor_verdict(probes), markup=False)
+    return ExitStatus.DONE if all(probe.stands for probe in probes) else ExitStatus.NEEDS_ATTENTION

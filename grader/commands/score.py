@@ -1,0 +1,58 @@
+"""`grade score`: saved reports under a changed rubric."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from grader.commands.options import JsonOption, RubricOption, default_rubric, print_json
+from grader.errors import ExitStatus, ResultsError
+from grader.report.console import changes_table, console
+from grader.rescore import Rescored, rescore, save_rescored
+from grader.results import Results
+from grader.rubric import load_rubric
+
+
+def score(
+    results: Annotated[Path, Parameter(help="Results folder of a run.")],
+    /,
+    *,
+    rubric: RubricOption = None,
+    yes: Annotated[
+        bool, Parameter(name=["--yes"], help="Also where somebody loses points.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> int:
+    """Score the saved reports with the rubric as it is now.  Nothing is run again."""
+    rubric_path = rubric or default_rubric()
+    loaded, saved = load_rubric(rubric_path), Results(results)
+    found = rescore(saved, loaded, rubric_path)
+    changed = [one for one in found if one.changed]
+    _show_changes(changed, as_json)
+    losing = [one.after.student for one in changed if one.loses]
+    if losing and not yes:
+        raise ResultsError(
+            f"Nothing was written: {len(losing)} of {len(found)} students would lose points.",
+            "If that is meant, add --yes.",
+        )
+    save_rescored(saved, loaded, found)
+    attention = any(one.after.status == "needs-attention" for one in found)
+    return ExitStatus.NEEDS_ATTENTION if attention else ExitStatus.DONE
+
+
+def _show_changes(changed: Sequence[Rescored], as_json: bool) -> None:
+    rows = [
+        (one.after.student, one.before.score if one.before else None, one.after.score)
+        for one in changed
+    ]
+    if as_json:
+        keys = ("student", "before", "now")
+        print_json([dict(zip(keys, row, strict=True)) for row in rows])
+    elif rows:
+        console(sys.stdout).print(changes_table(rows))
+    else:
+        console(sys.stdout).print("No score changes.")
