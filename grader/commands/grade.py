@@ -13,12 +13,12 @@ from grader.batch import ClassRun, counts
 from grader.commands.options import (
     JsonOption,
     RubricOption,
-    available_cpus,
     default_rubric,
     print_json,
     say,
     walls_to_use,
 )
+from grader.cpus import available_cpus
 from grader.errors import ExitStatus
 from grader.examiner.client import Nursery
 from grader.intake.layouts import find_submissions
@@ -38,7 +38,7 @@ def grade(
         int | None,
         Parameter(
             validator=validators.Number(gte=1),
-            help="Submissions at the same time; default: one for each processor.",
+            help="Submissions at the same time; default: one for each processor available.",
         ),
     ] = None,
     fresh: Annotated[bool, Parameter(help="Examine unchanged submissions again.")] = False,

@@ -12,7 +12,8 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from grader.batch import ClassRun
-from grader.commands.options import RubricOption, available_cpus, default_rubric
+from grader.commands.options import RubricOption, default_rubric
+from grader.cpus import available_cpus
 from grader.errors import AssignmentError, ExitStatus
 from grader.examiner.client import Nursery
 from grader.intake.layouts import single_submission
