@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import functools
-import importlib.metadata
 import json
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from grader import __version__
 from grader.errors import ReportError
-from grader.examiner.client import Nursery
-from grader.examiner.messages import Job, Setup, SuiteMilestone
-from grader.intake.staging import StagingArea, read_sources
+from grader.examiner.messages import Setup, SuiteMilestone
+from grader.executor import Executor, Work
+from grader.intake.staging import read_sources
 from grader.model import Scorecard, Submission
 from grader.report.feedback import feedback_markdown
 from grader.report.gradebook import gradebook_csv
@@ -22,9 +21,8 @@ from grader.results import Results, digest_of
 from grader.rubric import Rubric, check_tests_counted
 from grader.sandbox.policy import ALL_WALLS, FILE_WALLS
 from grader.scoring import score, unscored
+from grader.versions import torch_version
 
-# Students whose files are staged ahead of the examiner, beyond those in progress.
-AHEAD = 2
 TRUSTED_REMARK = "Graded without a wall around the file system (--trust-submissions)."
 
 
@@ -36,28 +34,22 @@ class ClassRun:
         rubric: the assignment.
         rubric_path: its file, for messages.
         results: where to write.
-        jobs: submissions examined at the same time.
-        walls: the walls around each worker.
         fresh: examine all of them again.
-        cold: start each worker as a new process, as where fork is not to be had.
         on_card: called with each scorecard as soon as it is written, and whether it is new.
     """
 
     rubric: Rubric
     rubric_path: Path
     results: Results
-    jobs: int
-    walls: tuple[str, ...]
     fresh: bool = False
-    cold: bool = False
     on_card: Callable[[Scorecard, bool], None] = lambda card, new: None
     cards: dict[str, Scorecard] = field(default_factory=dict)
 
-    def grade(self, nursery: Nursery, submissions: Sequence[Submission]) -> list[Scorecard]:
+    def grade(self, executor: Executor, submissions: Sequence[Submission]) -> list[Scorecard]:
         """Grade a class and write the results folder.
 
         Args:
-            nursery: started, not yet configured.
+            executor: examines; nothing was asked of it before.
             submissions: the class.
 
         Returns:
@@ -67,9 +59,9 @@ class ClassRun:
             RubricError: if rubric and suites do not fit together.
             ResultsError: if the results folder cannot be written.
             NurseryError: if the nursery dies; what was graded before is on disk.
+            ClusterError: if there is no cluster to examine on.
         """
-        setup = setup_of(self.rubric, self.jobs, self.walls)
-        nursery.configure(setup.model_copy(update={"cold": self.cold}))
+        executor.begin(setup_of(self.rubric))
         suites = suite_digest(self.rubric)
         pending: deque[tuple[Submission, list[tuple[str, bytes]], str]] = deque()
         unchanged = []
@@ -80,15 +72,14 @@ class ClassRun:
                 unchanged.append(submission)
             else:
                 pending.append((submission, sources, digest))
-        tests = nursery.wait_until_ready() if pending else self._tests_of(unchanged)
+        tests = executor.wait_until_ready() if pending else self._tests_of(unchanged)
         check_tests_counted(self.rubric, self.rubric_path, tests)
         self.results.prepare()
         for submission in unchanged:
             self._finish(submission, new=False)
-        with StagingArea() as staging:
-            self._examine(nursery, staging, pending)
+        self._examine(executor, pending)
         cards = [self.cards[submission.student] for submission in submissions]
-        self._write_summary(submissions, cards)
+        self._write_summary(submissions, cards, executor.walls())
         return cards
 
     def _tests_of(self, unchanged: Sequence[Submission]) -> list[str]:
@@ -98,78 +89,95 @@ class ClassRun:
 
     def _examine(
         self,
-        nursery: Nursery,
-        staging: StagingArea,
+        executor: Executor,
         pending: deque[tuple[Submission, list[tuple[str, bytes]], str]],
     ) -> None:
-        running: dict[str, tuple[Submission, Path]] = {}
+        running: dict[str, Submission] = {}
         while pending or running:
-            while pending and len(running) < self.jobs + AHEAD:
+            while pending and len(running) < executor.capacity:
                 submission, sources, digest = pending.popleft()
-                folder = staging.stage(sources)
-                running[submission.student] = (submission, folder)
-                self.results.report(submission.student).unlink(missing_ok=True)
-                nursery.submit(self._job(submission, folder, digest, len(sources)))
-            student, status = nursery.next_done()
-            submission, folder = running.pop(student)
-            staging.remove(folder)
-            self._finish(submission, new=True, status=status)
+                running[submission.student] = submission
+                executor.submit(self._work(submission, sources, digest))
+            student, problem = executor.next_done()
+            self._finish(running.pop(student), new=True, problem=problem)
 
-    def _job(self, submission: Submission, folder: Path, digest: str, files: int) -> Job:
+    def _work(self, submission: Submission, sources: list[tuple[str, bytes]], digest: str) -> Work:
         facts = {
             "digest": digest,
             "name": submission.name,
             "origin": submission.origin,
-            "files": str(files),
+            "files": str(len(sources)),
             "notes": "\n".join(submission.notes),
             "problem": submission.problem,
             "grader": __version__,
             "torch": torch_version(),
         }
-        return Job(
+        return Work(
             student=submission.student,
-            folder=str(folder),
+            sources=sources,
             candidates=submission.candidates,
-            report=str(self.results.report(submission.student).resolve()),
-            log=str(self.results.log(submission.student).resolve()),
             facts=facts,
+            report=self.results.report(submission.student),
+            log=self.results.log(submission.student),
         )
 
-    def _finish(self, submission: Submission, new: bool, status: int = 0) -> None:
+    def _finish(self, submission: Submission, new: bool, problem: str = "") -> None:
         """Score one report and write what follows from it."""
-        card = self._scorecard(submission, status)
+        card = self._scorecard(submission, problem)
         self.results.save_scorecard(card, feedback_markdown(card, self.rubric))
         self.cards[submission.student] = card
         self.on_card(card, new)
 
-    def _scorecard(self, submission: Submission, status: int) -> Scorecard:
-        if status != 0:
-            problem = f"The examination itself failed (status {status})."
+    def _scorecard(self, submission: Submission, problem: str) -> Scorecard:
+        if problem:  # a report of an earlier run would pass for this one's
+            self.results.report(submission.student).unlink(missing_ok=True)
             return unscored(submission.student, self.rubric, problem)
         try:
             return score(self.results.load_report(submission.student), self.rubric)
         except ReportError as error:
             return unscored(submission.student, self.rubric, error.problem)
 
-    def _write_summary(self, submissions: Sequence[Submission], cards: list[Scorecard]) -> None:
-        trusted = not set(FILE_WALLS) & set(self.walls)
-        remark = TRUSTED_REMARK if trusted else ""
-        gradebook = gradebook_csv(submissions, cards, self.rubric, remark)
+    def _write_summary(
+        self,
+        submissions: Sequence[Submission],
+        cards: list[Scorecard],
+        walls: list[tuple[str, ...]],
+    ) -> None:
+        contained = containment(walls) if walls else self._contained_before()
+        gradebook = gradebook_csv(submissions, cards, self.rubric, contained["remark"])
         self.results.save_gradebook(gradebook)
         run = {
             "format": 1,
             "grader": __version__,
             "torch": torch_version(),
             "rubric": rubric_digest(self.rubric),
-            "isolation": ["own process", *self.walls, "deadlines"],
-            "trusted": trusted,
-            "remark": remark,
+            **contained,
             "counts": counts(cards),
         }
         self.results.save_run(run)
 
+    def _contained_before(self) -> dict[str, Any]:
+        """What run.json says of the run before: nothing was examined since."""
+        before = self.results.load_run()
+        return {key: before.get(key, value) for key, value in containment([()]).items()}
 
-def setup_of(rubric: Rubric, jobs: int, walls: tuple[str, ...] = ALL_WALLS) -> Setup:
+
+def containment(machines: Sequence[tuple[str, ...]]) -> dict[str, Any]:
+    """What run.json says of the walls around workers: those that stood on every machine.
+
+    Args:
+        machines: the walls on each machine that has examined something.
+    """
+    weakest = [wall for wall in ALL_WALLS if all(wall in walls for walls in machines)]
+    trusted = any(not set(FILE_WALLS) & set(walls) for walls in machines)
+    return {
+        "isolation": ["own process", *weakest, "deadlines"],
+        "trusted": trusted,
+        "remark": TRUSTED_REMARK if trusted else "",
+    }
+
+
+def setup_of(rubric: Rubric, jobs: int = 1, walls: tuple[str, ...] = ALL_WALLS) -> Setup:
     """What the nursery has to know of a rubric."""
     return Setup(
         root=str(rubric.suite_folder.resolve()),
@@ -213,12 +221,6 @@ def submission_digest(
 def rubric_digest(rubric: Rubric) -> str:
     """Digest of a rubric's meaning: comments and layout of the file do not count."""
     return digest_of([("rubric", rubric.model_dump_json().encode())])
-
-
-@functools.cache
-def torch_version() -> str:
-    """Version of the installed torch, without importing it."""
-    return importlib.metadata.version("torch")
 
 
 def counts(cards: Sequence[Scorecard]) -> dict[str, int]:

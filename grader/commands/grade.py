@@ -10,6 +10,7 @@ from typing import Annotated
 from cyclopts import Parameter, validators
 
 from grader.batch import ClassRun, counts
+from grader.cluster.executor import Cluster
 from grader.commands.options import (
     JsonOption,
     RubricOption,
@@ -19,8 +20,8 @@ from grader.commands.options import (
     walls_to_use,
 )
 from grader.cpus import available_cpus
-from grader.errors import ExitStatus
-from grader.examiner.client import Nursery
+from grader.errors import ClusterError, ExitStatus
+from grader.executor import Local
 from grader.intake.layouts import find_submissions
 from grader.model import Scorecard
 from grader.report.console import ClassProgress, class_table, console
@@ -45,12 +46,14 @@ def grade(
     trust_submissions: Annotated[
         bool, Parameter(help="Go on where nothing keeps student code from your files.")
     ] = False,
+    scheduler: Annotated[
+        str | None, Parameter(help="Examine on the Dask cluster at this address, not here.")
+    ] = None,
     as_json: JsonOption = False,
 ) -> int:
     """Grade a folder of submissions.  Goes on where an earlier run has stopped."""
-    walls = walls_to_use(trust_submissions)
     rubric_path = rubric or default_rubric()
-    with Nursery() as nursery:
+    with executor_for(scheduler, jobs, trust_submissions) as executor:
         loaded = load_rubric(rubric_path)
         found = find_submissions(submissions, loaded, out)
         Results(out).check_writable()
@@ -59,18 +62,34 @@ def grade(
                 loaded,
                 rubric_path,
                 Results(out),
-                jobs or available_cpus(),
-                walls,
                 fresh,
                 on_card=lambda card, new: progress.advance(),
             )
             try:
-                cards = run.grade(nursery, found)
+                cards = run.grade(executor, found)
             except KeyboardInterrupt:
                 return _interrupted(progress.done, len(found))
     _show_class(cards, loaded, out, as_json)
     attention = counts(cards)["needs-attention"]
     return ExitStatus.NEEDS_ATTENTION if attention else ExitStatus.DONE
+
+
+def executor_for(scheduler: str | None, jobs: int | None, trust: bool) -> Local | Cluster:
+    """Where to examine.
+
+    Raises:
+        ContainmentError: if that is this machine, and nothing here keeps files out of reach.
+        ClusterError: if jobs are asked for on a cluster, whose workers' threads decide.
+    """
+    if scheduler is None:
+        return Local(jobs or available_cpus(), walls_to_use(trust))
+    if jobs is not None:
+        raise ClusterError(
+            "--jobs is for this machine; a cluster examines as many at a time as its workers have "
+            "threads.",
+            "Leave --jobs out, or start workers with another --nthreads.",
+        )
+    return Cluster(scheduler, trust, say)
 
 
 def _interrupted(done: int, total: int) -> int:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from types import TracebackType
 from typing import Any
 
@@ -66,6 +67,8 @@ class Nursery:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        with suppress(OSError):  # closing alone would not wake a thread that reads
+            self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()
         if not self._configured:
             self._process.kill()
