@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import warnings
-from typing import Any, Literal
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 from grader.errors import ClusterError
 
 REQUIREMENT = "distributed>=2025.4"
 CONNECT_SECONDS = 10.0
-# A result is small; one that does not arrive has gone with its worker.
-FETCH_SECONDS = 60.0
 
 
 def connect(address: str) -> Any:
@@ -28,8 +29,8 @@ def connect(address: str) -> Any:
             f"Install it: python -m pip install '{REQUIREMENT}'",
         ) from error
     # What goes wrong is told in our own words, once.
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    logging.getLogger("tornado").setLevel(logging.CRITICAL)
+    for name in ("distributed", "distributed.client", "tornado"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     warnings.filterwarnings("ignore", message="Sending large graph")
     try:
         return distributed.Client(  # type: ignore[no-untyped-call]
@@ -37,16 +38,46 @@ def connect(address: str) -> Any:
         )
     except (OSError, ValueError, TypeError) as error:
         raise ClusterError(
-            f"No Dask scheduler answers at {address} (tried for {CONNECT_SECONDS:g} seconds): "
+            f"No Dask scheduler answers at {address!r} (tried for {CONNECT_SECONDS:g} seconds): "
             f"{error}",
             "Give the address that it prints when it starts, such as tcp://HOST:8786.",
         ) from error
 
 
-def result_of(future: Any) -> tuple[Literal["done", "failed"], Any]:
-    """What came of a task: its result, or why there is none, as one line."""
+def workers_of(client: Any) -> dict[str, Any] | None:
+    """What the scheduler knows of its workers, by address; `None` if it does not answer."""
     try:
-        return "done", future.result(timeout=FETCH_SECONDS)
-    except Exception as error:  # whatever went wrong there arrives as what it was there
-        words = str(error).strip().splitlines() or [""]
-        return "failed", f"{type(error).__name__}: {words[0]}"
+        workers: dict[str, Any] = client.scheduler_info(n_workers=-1)["workers"]
+    except (OSError, RuntimeError):
+        return None
+    return workers if client.status == "running" else None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a task.
+
+    Attributes:
+        value: its result.
+        failed: why there is none; empty otherwise.
+    """
+
+    value: Any = None
+    failed: str = ""
+
+
+def tell_outcome(client: Any, future: Any, tell: Callable[[Outcome], None]) -> None:
+    """Fetch a task's result as soon as it is there, then tell the outcome from another thread.
+
+    It is fetched beside the command's own work: the worker may be lost in between, and then the
+    result would be waited for in vain.
+    """
+
+    async def fetch() -> None:
+        try:
+            tell(Outcome(await client.gather(future, asynchronous=True)))
+        except (Exception, asyncio.CancelledError) as error:  # what it was there arrives here
+            words = str(error).strip().splitlines() or ["no words"]
+            tell(Outcome(failed=f"{type(error).__name__}: {words[0]}"))
+
+    client.loop.add_callback(fetch)

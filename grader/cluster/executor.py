@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import Any
 
 from grader.cluster import remote
-from grader.cluster.client import CONNECT_SECONDS, connect, result_of
+from grader.cluster.client import CONNECT_SECONDS, Outcome, connect, tell_outcome, workers_of
 from grader.errors import ClusterError, ClusterLostError, SuiteError
 from grader.examiner.messages import Setup
 from grader.executor import Work, failure
@@ -43,6 +43,7 @@ class Machine:
         walls: around student code there; `None` until it is known and may be used.
         tasks: what it is doing now.
         open: whether it takes work; not when it is paused, or about to end.
+        alone: whether what it is doing must have no company.
     """
 
     address: str
@@ -50,11 +51,17 @@ class Machine:
     walls: tuple[str, ...] | None = None
     tasks: set[int] = field(default_factory=set)
     open: bool = True
+    alone: bool = False
 
-    @property
-    def free(self) -> bool:
-        """Whether it can examine one more submission now."""
-        return self.walls is not None and self.open and len(self.tasks) < self.threads
+    def free(self, alone: bool = False) -> bool:
+        """Whether it can examine one more submission now.
+
+        Args:
+            alone: without any other beside it.
+        """
+        if self.walls is None or not self.open or (self.tasks and (alone or self.alone)):
+            return False
+        return len(self.tasks) < self.threads
 
 
 @dataclass
@@ -69,6 +76,11 @@ class Attempt:
     work: Work
     tried: set[str] = field(default_factory=set)
     failures: list[str] = field(default_factory=list)
+
+    @property
+    def last(self) -> bool:
+        """Whether there will be no other try: whatever kills a worker then was this one."""
+        return len(self.failures) == MAX_TRIES - 1
 
 
 @dataclass(frozen=True)
@@ -112,7 +124,7 @@ class Cluster:
         self._tasks: dict[int, Task] = {}
         self._waiting: deque[Attempt] = deque()
         self._given_up: deque[tuple[str, str]] = deque()
-        self._news: queue.SimpleQueue[int] = queue.SimpleQueue()
+        self._news: queue.SimpleQueue[tuple[int, Outcome]] = queue.SimpleQueue()
         self._tests: list[str] = []
         self._walls: set[tuple[str, ...]] = set()
         self._looked = self._last_met = 0.0
@@ -180,17 +192,20 @@ class Cluster:
             self._look()
         self._check_workers(error)
         try:
-            task = self._tasks.pop(self._news.get(timeout=LOOK_SECONDS), None)
+            number, outcome = self._news.get(timeout=LOOK_SECONDS)
         except queue.Empty:
             return None
-        if task is None:  # its machine was lost meanwhile
+        if outcome.failed:  # perhaps since its worker or the scheduler is gone
+            self._look()
+        task = self._tasks.pop(number, None)
+        if task is None:  # its worker is gone
             return None
         machine = self._machines[task.machine]
-        machine.tasks = {number for number in machine.tasks if number in self._tasks}
+        machine.tasks.remove(number)
         if task.attempt is None:
-            self._met(machine, task.future)
+            self._met(machine, outcome)
             return None
-        return self._ended(machine, task.future, task.attempt)
+        return self._ended(machine, outcome, task.attempt)
 
     def _check_workers(self, error: type[ClusterError]) -> None:
         """Stop where no worker can be used, nor may soon be.
@@ -216,13 +231,18 @@ class Cluster:
     def _look(self) -> None:
         """See which workers have come and gone."""
         self._looked = time.monotonic()
-        try:
-            present = self._client.scheduler_info(n_workers=-1)["workers"]
-        except (OSError, RuntimeError) as error:
-            raise self._scheduler_is_gone() from error
-        if self._client.status != "running":
-            raise self._scheduler_is_gone()
-        found = {str(facts["id"]): (where, facts) for where, facts in present.items()}
+        present = workers_of(self._client)
+        if present is None:
+            raise ClusterLostError(
+                f"The scheduler at {self._address} does not answer any more.",
+                "What is graded already is kept: run the same command again to go on.",
+            )
+        # A nanny's new worker may have its forerunner's name and even its address; the folder
+        # tells the two processes apart.
+        found = {
+            f"{where} {facts['local_directory']}": (where, facts)
+            for where, facts in present.items()
+        }
         for name in self._machines.keys() - found.keys():
             self._lose(name)
         for name in found.keys() - self._machines.keys():
@@ -231,12 +251,6 @@ class Cluster:
             self._meet(name)
         for name, (_, facts) in found.items():
             self._machines[name].open = facts["status"] == "running"
-
-    def _scheduler_is_gone(self) -> ClusterLostError:
-        return ClusterLostError(
-            f"The scheduler at {self._address} does not answer any more.",
-            "What is graded already is kept: run the same command again to go on.",
-        )
 
     def _lose(self, name: str) -> None:
         """Give what a lost worker was doing to others."""
@@ -260,13 +274,17 @@ class Cluster:
             self._given_up.append((attempt.work.student, problem))
 
     def _hand_out(self) -> None:
-        """Give work to every free thread; a second try goes to another worker if there is one."""
+        """Give work to every free thread.
+
+        A further try goes to another worker if there is one, and the last try has it for itself.
+        """
         for _ in range(len(self._waiting)):
-            if not any(machine.free for machine in self._machines.values()):
+            if not any(machine.free() for machine in self._machines.values()):
                 return
             attempt = self._waiting.popleft()
             usable = {name for name, m in self._machines.items() if m.walls is not None}
-            free = [n for n in (usable - attempt.tried or usable) if self._machines[n].free]
+            wanted = usable - attempt.tried or usable
+            free = [name for name in wanted if self._machines[name].free(attempt.last)]
             if free:
                 self._examine(min(free, key=lambda n: len(self._machines[n].tasks)), attempt)
             else:
@@ -278,6 +296,7 @@ class Cluster:
 
     def _examine(self, name: str, attempt: Attempt) -> None:
         attempt.tried.add(name)
+        self._machines[name].alone = attempt.last
         work, threads = attempt.work, self._machines[name].threads
         submission = (work.student, tuple(work.sources), work.candidates, work.facts)
         self._start(name, attempt, remote.examine, self._packed, threads, *submission)
@@ -297,18 +316,18 @@ class Cluster:
         )
         machine.tasks.add(number)
         self._tasks[number] = Task(name, future, attempt)
-        future.add_done_callback(lambda _: self._news.put(number))
+        tell_outcome(self._client, future, lambda outcome: self._news.put((number, outcome)))
 
-    def _met(self, machine: Machine, future: Any) -> None:
+    def _met(self, machine: Machine, outcome: Outcome) -> None:
         """Take a worker on, or leave it out.
 
         Raises:
             SuiteError: if a suite cannot be imported there.
         """
-        outcome, answer = result_of(future)
-        if outcome == "done" and "suites" in answer:
+        answer = outcome.value
+        if not outcome.failed and "suites" in answer:
             raise SuiteError(*answer["suites"])
-        reason = reason_to_refuse(answer, self._trusted) if outcome == "done" else answer
+        reason = outcome.failed or reason_to_refuse(answer, self._trusted)
         if reason:
             self._refused[machine.address] = reason
             self._say(f"grade: the worker {machine.address} is left out: {reason}")
@@ -316,12 +335,14 @@ class Cluster:
             machine.walls = tuple(answer["walls"])
             self._tests = list(answer["tests"])
 
-    def _ended(self, machine: Machine, future: Any, attempt: Attempt) -> tuple[str, str] | None:
-        outcome, answer = result_of(future)
-        if outcome != "done":
-            self._again(attempt, f"on {machine.address}: {answer}")
+    def _ended(
+        self, machine: Machine, outcome: Outcome, attempt: Attempt
+    ) -> tuple[str, str] | None:
+        """Write the report of an examination, or see to it that there is another try."""
+        if outcome.failed:
+            self._again(attempt, f"on {machine.address}: {outcome.failed}")
             return None
-        status, report, log = answer
+        status, report, log = outcome.value
         if status == 0:
             write_atomically(attempt.work.report, report.decode())
             write_atomically(attempt.work.log, log.decode())
