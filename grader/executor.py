@@ -26,7 +26,8 @@ class Work:
         sources: name and content of each of its files.
         candidates: files to try for each milestone id, best first.
         facts: copied into the report as they are.
-        report: where report.json must lie when the work is done.
+        report: where report.json must lie when the work is done; an older one must not, since it
+            would pass for this one's where the examination ended without any.
         log: where log.txt must lie then.
     """
 
@@ -125,6 +126,7 @@ class Local:
 
     def submit(self, work: Work) -> None:
         """Stage the files; the examiner's child writes the report where it must lie."""
+        work.report.unlink(missing_ok=True)
         folder = self._staging.stage(work.sources)
         self._staged[work.student] = folder
         job = Job(

@@ -51,13 +51,19 @@ class DaskCluster:
         worker.terminate()
         worker.wait(PATIENCE_SECONDS)
 
+    def kill_scheduler(self) -> None:
+        """End the scheduler as a machine that fails does."""
+        self._scheduler.kill()
+        self._scheduler.wait(PATIENCE_SECONDS)
+
     def close(self) -> None:
         """End everything."""
         self.client.close()
-        for name in list(self._workers):
-            self.end(name)
-        self._scheduler.terminate()
-        self._scheduler.wait(PATIENCE_SECONDS)
+        processes = [*self._workers.values(), self._scheduler]
+        for process in processes:
+            process.terminate()
+        for process in processes:
+            process.wait(PATIENCE_SECONDS)
 
     def _start(
         self,

@@ -18,14 +18,14 @@ import pytest
 
 from grader import cli
 from grader.batch import containment, setup_of
-from grader.cluster import client
+from grader.cluster import client, remote
 from grader.cluster.executor import Cluster, reason_to_refuse
 from grader.errors import ClusterError
 from grader.rubric import Rubric
 from grader.sandbox.policy import ALL_WALLS, FILE_WALLS, LANDLOCK, LIMITS, SECCOMP, UID
 from tests.clusters import DaskCluster, dask_cluster, wait_until
 from tests.corpus_run import ROOT
-from tests.support import grade, read_json, small_assignment, together
+from tests.support import PATIENCE_SECONDS, grade, read_json, small_assignment, together
 
 SAMPLES = ROOT / "tests" / "sample_class"
 # A hidden test that does what a student's file asks for to the Dask worker that it runs in.
@@ -56,6 +56,11 @@ def wait():
         time.sleep(0.02)
 
 
+def hang():
+    (MARKS / "hanging").touch()
+    signal.pause()
+
+
 def wrong():
     raise AssertionError("The number is wrong.")
 
@@ -66,7 +71,9 @@ DEEDS = {{
     "kill-once": kill_once,
     "kill-always": kill_the_dask_worker,
     "kill-examiner": lambda: os.kill(os.getpid(), signal.SIGKILL),
+    "leave": lambda: os._exit(0),
     "wait": wait,
+    "hang": hang,
 }}
 
 
@@ -196,7 +203,13 @@ def words_without_workers(address: str, rubric: Rubric) -> str:
 @pytest.fixture(scope="module")
 def lossy(stage: Stage) -> tuple[Run, Run]:
     """A class in which two students' examinations kill Dask workers, and its like done locally."""
-    students = {"ann": "right", "ben": "wrong", "cy": "right", "dan": "kill-examiner"}
+    students = {
+        "ann": "right",
+        "ben": "wrong",
+        "cy": "right",
+        "dan": "kill-examiner",
+        "eve": "leave",
+    }
     harmless = write_class(stage.folder / "harmless", students)
     killing = {"a-once": "kill-once", "b-always": "kill-always"}
     lossy = write_class(stage.folder / "lossy", {**killing, **students})
@@ -260,6 +273,7 @@ def test_a_lost_workers_submissions_are_done_again(lossy: tuple[Run, Run]) -> No
     there, here = lossy
     for student in ("ann", "ben", "cy", "dan"):
         assert there.score_file(student) == here.score_file(student)
+    assert "is missing" in there.card("eve")["problem"]
     assert there.card("a-once")["score"] == 10.0
     assert there.card("ben")["score"] == 5.0
     assert there.card("dan")["status"] == "needs-attention"
@@ -295,7 +309,7 @@ def test_interrupted_it_goes_on_later(stage: Stage, lossy: tuple[Run, Run]) -> N
         wait_until((out / "students" / "ann" / "score.json").exists)
         wait_until((stage.folder / "waiting").exists)
         os.kill(running.pid, signal.SIGINT)
-        words = running.communicate()[1]
+        words = running.communicate(timeout=PATIENCE_SECONDS)[1]
     assert running.returncode == 130
     assert "interrupted after 1 of 2 submissions" in words
     report = out / "students" / "ann" / "report.json"
@@ -377,3 +391,29 @@ def test_the_weakest_walls_are_recorded() -> None:
     assert both["isolation"] == ["own process", LIMITS, "deadlines"]
     assert both["trusted"] is False
     assert containment([ALL_WALLS, (LIMITS,)])["trusted"] is True
+
+
+def test_a_suite_outside_its_folder_cannot_travel(tmp_path: Path, rubric: Rubric) -> None:
+    """Only the suites' folder is sent; what lies elsewhere is refused by name."""
+    setup = setup_of(rubric)
+    outside = tmp_path / "test_outside.py"
+    with pytest.raises(ClusterError, match=r"test_outside\.py lies outside"):
+        remote.pack(setup.model_copy(update={"suites": (*setup.suites, str(outside))}))
+
+
+def test_a_scheduler_that_ends_is_told(stage: Stage) -> None:
+    """Status 1 and how to go on.  The last test: it ends the cluster."""
+    submissions = write_class(stage.folder / "hanging-class", {"ann": "right", "zoe": "hang"})
+    out = stage.folder / "out" / "hanging"
+    rubric = stage.folder / "small" / "rubric.yaml"
+    options = ("--out", out, "--rubric", rubric, "--scheduler", stage.cluster.address)
+    command = [sys.executable, "-m", "grader", submissions, *options]
+    with subprocess.Popen(list(map(str, command)), stderr=subprocess.PIPE, text=True) as running:
+        wait_until((out / "students" / "ann" / "score.json").exists)
+        wait_until((stage.folder / "hanging").exists)
+        stage.cluster.kill_scheduler()
+        words = running.communicate(timeout=PATIENCE_SECONDS)[1]
+    assert running.returncode == 1
+    assert f"The scheduler at {stage.cluster.address} does not answer any more" in words
+    assert "run the same command again" in words
+    assert "Traceback" not in words

@@ -46,6 +46,8 @@ def connect(address: str) -> Any:
 
 def workers_of(client: Any) -> dict[str, Any] | None:
     """What the scheduler knows of its workers, by address; `None` if it does not answer."""
+    if client.status != "running":  # asking would wait for the connection to come back
+        return None
     try:
         workers: dict[str, Any] = client.scheduler_info(n_workers=-1)["workers"]
     except (OSError, RuntimeError):

@@ -298,6 +298,7 @@ class Cluster:
         attempt.tried.add(name)
         self._machines[name].alone = attempt.last
         work, threads = attempt.work, self._machines[name].threads
+        work.report.unlink(missing_ok=True)
         submission = (work.student, tuple(work.sources), work.candidates, work.facts)
         self._start(name, attempt, remote.examine, self._packed, threads, *submission)
 
@@ -343,7 +344,7 @@ class Cluster:
             self._again(attempt, f"on {machine.address}: {outcome.failed}")
             return None
         status, report, log = outcome.value
-        if status == 0:
+        if report:
             write_atomically(attempt.work.report, report.decode())
             write_atomically(attempt.work.log, log.decode())
         assert machine.walls is not None

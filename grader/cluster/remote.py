@@ -14,7 +14,7 @@ from multiprocessing.util import Finalize
 from pathlib import Path
 from typing import TypeAlias
 
-from grader.errors import GraderError, SuiteError
+from grader.errors import ClusterError, GraderError, SuiteError
 from grader.examiner.client import Nursery
 from grader.examiner.messages import Job, Setup
 from grader.intake.staging import StagingArea
@@ -28,8 +28,18 @@ Packed: TypeAlias = tuple[str, tuple[tuple[str, bytes], ...]]
 
 
 def pack(setup: Setup) -> Packed:
-    """An assignment as bytes, for a machine that may not share a file system with this one."""
+    """An assignment as bytes, for a machine that may not share a file system with this one.
+
+    Raises:
+        ClusterError: if a suite lies outside the suites' folder.
+    """
     root = Path(setup.root)
+    for suite in setup.suites:
+        if not Path(suite).is_relative_to(root):
+            raise ClusterError(
+                f"{suite} lies outside the suites' folder {root}, which is all a cluster gets.",
+                "Move the suite there.",
+            )
     files = tuple(
         (path.relative_to(root).as_posix(), path.read_bytes())
         for path in sorted(root.rglob("*.py"))
@@ -119,7 +129,7 @@ class WarmAssignment:
         )
         try:
             status = self._run(job)
-            if status:
+            if status or not report.exists():
                 return status, b"", b""
             return status, report.read_bytes(), log.read_bytes()
         finally:
@@ -245,7 +255,7 @@ def examine(
     """Examine one submission.
 
     Returns:
-        Exit status of the examiner's child; contents of report.json and log.txt if it is 0.
+        Exit status of the examiner's child; contents of report.json and log.txt if it wrote them.
 
     Raises:
         RuntimeError: if the nursery ended; it says why.
