@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -337,6 +338,15 @@ def test_an_address_that_does_not_answer(
     assert f"No Dask scheduler answers at {address!r}" in words
     assert "tcp://HOST:8786" in words
     assert not out.exists()
+
+
+def test_a_server_of_another_kind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that takes the connection and says nothing is not waited for without end."""
+    monkeypatch.setattr(client, "CONNECT_SECONDS", 0.3)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
+        with pytest.raises(ClusterError, match="No Dask scheduler answers"):
+            client.connect(address)
 
 
 def test_without_the_extra(

@@ -33,15 +33,27 @@ def connect(address: str) -> Any:
         logging.getLogger(name).setLevel(logging.CRITICAL)
     warnings.filterwarnings("ignore", message="Sending large graph")
     try:
+        asyncio.run(_answer(distributed, address))
         return distributed.Client(  # type: ignore[no-untyped-call]
             address, timeout=CONNECT_SECONDS, set_as_default=False
         )
-    except (OSError, ValueError, TypeError) as error:
+    except (OSError, ValueError, TypeError, asyncio.TimeoutError) as error:
         raise ClusterError(
-            f"No Dask scheduler answers at {address!r} (tried for {CONNECT_SECONDS:g} seconds): "
-            f"{error}",
-            "Give the address that it prints when it starts, such as tcp://HOST:8786.",
+            f"No Dask scheduler answers at {address!r}: "
+            f"{str(error) or f'nothing came within {CONNECT_SECONDS:g} seconds'}",
+            "Give the address that it prints when it starts, such as tcp://HOST:8786; for tls:// "
+            "Dask's own configuration must name the certificates.",
         ) from error
+
+
+async def _answer(distributed: Any, address: str) -> None:
+    """Have a scheduler say who it is.
+
+    A client waits for ever for a server of another kind, and complains when it is collected.
+    """
+    security = distributed.Security().get_connection_args("client")
+    async with distributed.rpc(address, connection_args=security) as scheduler:
+        await asyncio.wait_for(scheduler.identity(), CONNECT_SECONDS)
 
 
 def workers_of(client: Any) -> dict[str, Any] | None:
