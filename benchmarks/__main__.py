@@ -22,7 +22,7 @@ from benchmarks.measuring import (
     peak_pss_mb,
 )
 from benchmarks.walls import walls_cost
-from grader.provenance import torch_version
+from grader.versions import torch_version
 
 CLASS_SIZE = 32
 CORPUS = Path(__file__).parents[1] / "tests" / "corpus"

@@ -1,35 +1,66 @@
-"""Many submissions: which have to be examined, examining them, and writing what came of it."""
+"""Many submissions: which have to be examined, examining them, and writing what came of it.
+
+However large the class is, no more is kept of a submission than its names: sources are read again
+when it is their turn, and scorecards when somebody looks at them.
+"""
 
 from __future__ import annotations
 
 import functools
 import json
-import os
-from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from grader import __version__
 from grader.attempts import split_id
 from grader.errors import ReportError
-from grader.examiner.client import Nursery
-from grader.examiner.messages import UNWRITTEN, Job, Setup, SuiteMilestone
+from grader.examiner.messages import Setup, SuiteMilestone
+from grader.executor import Executor, Work
 from grader.handing_in import handing_in_facts, refresh_facts, save_settled, settle_class
-from grader.intake.staging import StagingArea, read_sources
+from grader.intake.staging import read_sources
 from grader.lateness import Extension
 from grader.model import Scorecard, Submission
-from grader.provenance import Changes, provenance, torch_version
+from grader.provenance import Changes, provenance
 from grader.report.feedback import feedback_markdown
-from grader.report.gradebook import gradebook_csv
-from grader.results import Results, digest_of
+from grader.report.gradebook import UNKNOWN, gradebook_csv, late_cell
+from grader.results import Results, SavedCards, digest_of
 from grader.rubric import Rubric, check_tests_counted
 from grader.sandbox.policy import ALL_WALLS, FILE_WALLS
 from grader.scoring import score, unscored
+from grader.versions import torch_version
 
-# Students whose files are staged ahead of the examiner, beyond those in progress.
-AHEAD = 2
 TRUSTED_REMARK = "Graded without a wall around the file system (--trust-submissions)."
+STATUSES = ("graded", "needs-attention", "no-submission")
+
+
+@dataclass
+class Summary:
+    """What is told of a class as a whole.
+
+    Attributes:
+        statuses: how many students ended in which status.
+        problems: students who need attention, with the reason.
+        times_unknown: students of whom nobody knows when they handed in.
+    """
+
+    statuses: Counter[str] = field(default_factory=Counter)
+    problems: list[tuple[str, str]] = field(default_factory=list)
+    times_unknown: int = 0
+
+    def add(self, card: Scorecard) -> None:
+        """Take note of one student."""
+        self.statuses[card.status] += 1
+        self.times_unknown += late_cell(card) == UNKNOWN
+        if card.problem:
+            self.problems.append((card.student, card.problem))
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many students ended in each status."""
+        return {status: self.statuses[status] for status in STATUSES}
 
 
 @dataclass
@@ -40,36 +71,31 @@ class ClassRun:
         rubric: the assignment.
         rubric_path: its file, for messages.
         results: where to write.
-        jobs: submissions examined at the same time.
-        walls: the walls around each worker.
+        walls: the walls around workers that are hoped for, as saved results have them.
         fresh: examine all of them again.
-        cold: start each worker as a new process, as where fork is not to be had.
         extensions: more time, by student.
         on_card: called with each scorecard as soon as it is written, and whether it is new.
         on_notice: told, in a sentence, what has changed since the saved results.
-        digests: what each student's report must be about.
+        summary: of the class; whole after `grade`.
         examined: students with a submission that was examined in this run.
     """
 
     rubric: Rubric
     rubric_path: Path
     results: Results
-    jobs: int
-    walls: tuple[str, ...]
+    walls: Sequence[str] = ALL_WALLS
     fresh: bool = False
-    cold: bool = False
-    on_card: Callable[[Scorecard, bool], None] = lambda card, new: None
     extensions: Mapping[str, Extension] = field(default_factory=dict)
+    on_card: Callable[[Scorecard, bool], None] = lambda card, new: None
     on_notice: Callable[[str], None] = lambda text: None
-    cards: dict[str, Scorecard] = field(default_factory=dict)
+    summary: Summary = field(default_factory=Summary)
     examined: set[str] = field(default_factory=set)
-    digests: dict[str, str] = field(default_factory=dict)
 
-    def grade(self, nursery: Nursery, submissions: Sequence[Submission]) -> list[Scorecard]:
+    def grade(self, executor: Executor, submissions: Sequence[Submission]) -> SavedCards:
         """Grade a class and write the results folder.
 
         Args:
-            nursery: started, not yet configured.
+            executor: examines; nothing was asked of it before.
             submissions: the class.
 
         Returns:
@@ -79,141 +105,163 @@ class ClassRun:
             RubricError: if rubric and suites do not fit together.
             ResultsError: if the results folder cannot be written.
             NurseryError: if the nursery dies; what was graded before is on disk.
-            OSError: if a file cannot be written, the disk being full perhaps; the same holds.
+            ClusterError: if there is no cluster to examine on.
+            OSError: if a file cannot be written, the disk being full perhaps; what was graded
+                before is on disk.
         """
-        setup = setup_of(self.rubric, self.jobs, self.walls)
-        nursery.configure(setup.model_copy(update={"cold": self.cold}))
-        suites = suite_digest(self.rubric, self.walls)
+        executor.begin(setup_of(self.rubric))
+        unchanged, pending = self._sorted_out(submissions)
+        tests = executor.wait_until_ready() if pending else self._tests_of(unchanged)
+        check_tests_counted(self.rubric, self.rubric_path, tests)
+        self.results.prepare()
+        with self.results.claimed():
+            for submission in unchanged:
+                refresh_facts(self.results, submission)
+                self._finish(submission, "", new=False)
+            self._examine(executor, deque(pending))
+            return self._write_summary(submissions, executor.walls())
+
+    def _sorted_out(
+        self, submissions: Sequence[Submission]
+    ) -> tuple[list[Submission], list[Submission]]:
+        """Those whose saved reports still hold, and those that have to be examined."""
+        unchanged, pending = [], []
         changes = Changes(self.provenance)
-        pending: deque[tuple[Submission, list[tuple[str, bytes]], str]] = deque()
-        unchanged = []
         for submission in submissions:
-            sources = read_sources(submission)
-            digest = submission_digest(sources, submission, suites)
-            self.digests[submission.student] = digest
+            digest = self._digest(read_sources(submission), submission)
             if not self.fresh and self.results.saved_digest(submission.student) == digest:
                 unchanged.append(submission)
             else:
-                pending.append((submission, sources, digest))
+                pending.append(submission)
                 changes.add(self.results.saved_provenance(submission.student, self.provenance))
         if changes.students and not self.fresh:
             self.on_notice(changes.notice(len(submissions)))
-        tests = nursery.wait_until_ready() if pending else self._tests_of(unchanged)
-        check_tests_counted(self.rubric, self.rubric_path, tests)
-        self.results.prepare()
-        with self.results.claimed(), StagingArea() as staging:
-            for submission in unchanged:
-                refresh_facts(self.results, submission)
-                self._finish(submission, new=False)
-            self._examine(nursery, staging, pending)
-            submissions, cards = self._settle(submissions)
-            self._write_summary(submissions, cards)
-        return cards
-
-    def _settle(
-        self, submissions: Sequence[Submission]
-    ) -> tuple[list[Submission], list[Scorecard]]:
-        """One submission and scorecard for each student, whatever the number of attempts."""
-        settled = settle_class(submissions, self.cards, self.rubric)
-        for _, card in settled:
-            if card.attempts:
-                save_settled(self.results, card, self.rubric)
-        return [submission for submission, _ in settled], [card for _, card in settled]
+        return unchanged, pending
 
     @functools.cached_property
     def provenance(self) -> dict[str, str]:
         """What the examinations of this run depend on besides the submissions."""
         return provenance(self.rubric, self.walls)
 
+    @functools.cached_property
+    def _suites(self) -> str:
+        return suite_digest(self.rubric, self.walls)
+
+    def _digest(self, sources: Sequence[tuple[str, bytes]], submission: Submission) -> str:
+        return submission_digest(sources, submission, self._suites)
+
     def _tests_of(self, unchanged: Sequence[Submission]) -> list[str]:
         """Ids of all hidden tests, as the saved reports of the same suites have them."""
         report = self.results.load_report(unchanged[0].student)
         return [str(test) for test in report["examination"]["expected"]]
 
-    def _examine(
-        self,
-        nursery: Nursery,
-        staging: StagingArea,
-        pending: deque[tuple[Submission, list[tuple[str, bytes]], str]],
-    ) -> None:
-        running: dict[str, tuple[Submission, Path]] = {}
+    def _examine(self, executor: Executor, pending: deque[Submission]) -> None:
+        running: dict[str, tuple[Submission, str]] = {}
         while pending or running:
-            while pending and len(running) < self.jobs + AHEAD:
-                submission, sources, digest = pending.popleft()
-                folder = staging.stage(sources)
-                running[submission.student] = (submission, folder)
+            while pending and len(running) < executor.capacity:
+                submission = pending.popleft()
+                work = self._work(submission)
+                running[submission.student] = (submission, work.facts["digest"])
                 if self.fresh:  # else a report of before is told from the new one by its digest
-                    self.results.report(submission.student).unlink(missing_ok=True)
-                nursery.submit(self._job(submission, folder, digest, len(sources)))
-            student, status = nursery.next_done()
-            submission, folder = running.pop(student)
-            staging.remove(folder)
-            self._finish(submission, new=True, status=status)
+                    work.report.unlink(missing_ok=True)
+                executor.submit(work)
+            student, problem = executor.next_done()
+            submission, digest = running.pop(student)
+            self._finish(submission, problem, new=True, digest=digest)
 
-    def _job(self, submission: Submission, folder: Path, digest: str, files: int) -> Job:
+    def _work(self, submission: Submission) -> Work:
+        sources = read_sources(submission)
         facts = {
-            "digest": digest,
+            "digest": self._digest(sources, submission),
             "name": submission.name,
             "origin": submission.origin,
-            "files": str(files),
+            "files": str(len(sources)),
             "notes": "\n".join(submission.notes),
             "problem": submission.problem,
             **handing_in_facts(submission),
         }
-        return Job(
+        return Work(
             student=submission.student,
-            folder=str(folder),
+            sources=sources,
             candidates=submission.candidates,
-            report=str(self.results.report(submission.student).resolve()),
-            log=str(self.results.log(submission.student).resolve()),
             facts=facts,
             provenance=self.provenance,
+            report=self.results.report(submission.student),
+            log=self.results.log(submission.student),
         )
 
-    def _finish(self, submission: Submission, new: bool, status: int = 0) -> None:
+    def _finish(
+        self, submission: Submission, problem: str, new: bool, digest: str | None = None
+    ) -> None:
         """Score one report and write what follows from it."""
-        card = self._scorecard(submission, status)
+        card = self._scorecard(submission.student, problem, digest)
         self.results.save_scorecard(card, feedback_markdown(card, self.rubric))
-        self.cards[submission.student] = card
         if new:
             self.examined.add(split_id(submission.student)[0])
         self.on_card(card, new)
 
-    def _scorecard(self, submission: Submission, status: int) -> Scorecard:
-        if status >= UNWRITTEN:
-            reason = status - UNWRITTEN
-            path = self.results.report(submission.student)
-            raise OSError(reason, os.strerror(reason), str(path))
+    def _scorecard(self, student: str, problem: str, digest: str | None) -> Scorecard:
         try:
-            if status != 0:
-                raise ReportError(f"The examination itself failed (status {status}).", "Try again.")
-            report = self.results.load_report(submission.student, self.digests[submission.student])
-            extension = self.extensions.get(split_id(submission.student)[0])
-            return score(report, self.rubric, extension)
+            if problem:
+                raise ReportError(problem, "Run the same command again.")
+            extension = self.extensions.get(split_id(student)[0])
+            return score(self.results.load_report(student, digest), self.rubric, extension)
         except ReportError as error:
-            self.results.report(submission.student).unlink(missing_ok=True)  # one of before
-            return unscored(submission.student, self.rubric, error.problem)
+            self.results.report(student).unlink(missing_ok=True)  # one of before
+            return unscored(student, self.rubric, error.problem)
 
-    def _write_summary(self, submissions: Sequence[Submission], cards: list[Scorecard]) -> None:
-        trusted = not set(FILE_WALLS) & set(self.walls)
-        remark = TRUSTED_REMARK if trusted else ""
-        gradebook = gradebook_csv(submissions, cards, self.rubric, remark)
-        self.results.save_gradebook(gradebook)
+    def _write_summary(
+        self, submissions: Sequence[Submission], walls: list[tuple[str, ...]]
+    ) -> SavedCards:
+        contained = containment(walls) if walls else self._contained_before()
+        students: list[str] = []
+        settled = self._settled(submissions, students)
+        self.results.save_gradebook(gradebook_csv(settled, self.rubric, contained["remark"]))
         run = {
             "format": 1,
             "grader": __version__,
             "torch": torch_version(),
             "provenance": self.provenance,
             "rubric": rubric_digest(self.rubric),
-            "isolation": ["own process", *self.walls, "deadlines"],
-            "trusted": trusted,
-            "remark": remark,
-            "counts": counts(cards),
+            **contained,
+            "counts": self.summary.counts,
         }
         self.results.save_run(run)
+        return SavedCards(self.results, students)
+
+    def _settled(
+        self, submissions: Sequence[Submission], students: list[str]
+    ) -> Iterator[tuple[Submission, Scorecard]]:
+        """One submission and scorecard for each student, whatever the number of attempts."""
+        for submission, card in settle_class(submissions, self.results.read_scorecard, self.rubric):
+            if card.attempts:
+                save_settled(self.results, card, self.rubric)
+            self.summary.add(card)
+            students.append(card.student)
+            yield submission, card
+
+    def _contained_before(self) -> dict[str, Any]:
+        """What run.json says of the run before: nothing was examined since."""
+        before = self.results.load_run()
+        return {key: before.get(key, value) for key, value in containment([()]).items()}
 
 
-def setup_of(rubric: Rubric, jobs: int, walls: tuple[str, ...] = ALL_WALLS) -> Setup:
+def containment(machines: Sequence[tuple[str, ...]]) -> dict[str, Any]:
+    """What run.json says of the walls around workers: those that stood on every machine.
+
+    Args:
+        machines: the walls on each machine that has examined something.
+    """
+    weakest = [wall for wall in ALL_WALLS if all(wall in walls for walls in machines)]
+    trusted = any(not set(FILE_WALLS) & set(walls) for walls in machines)
+    return {
+        "isolation": ["own process", *weakest, "deadlines"],
+        "trusted": trusted,
+        "remark": TRUSTED_REMARK if trusted else "",
+    }
+
+
+def setup_of(rubric: Rubric, jobs: int = 1, walls: tuple[str, ...] = ALL_WALLS) -> Setup:
     """What the nursery has to know of a rubric."""
     return Setup(
         root=str(rubric.suite_folder.resolve()),
@@ -249,11 +297,3 @@ def submission_digest(
 def rubric_digest(rubric: Rubric) -> str:
     """Digest of a rubric's meaning: comments and layout of the file do not count."""
     return digest_of([("rubric", rubric.model_dump_json().encode())])
-
-
-def counts(cards: Sequence[Scorecard]) -> dict[str, int]:
-    """How many submissions ended in which status."""
-    return {
-        status: sum(card.status == status for card in cards)
-        for status in ("graded", "needs-attention", "no-submission")
-    }

@@ -13,6 +13,7 @@ from pathlib import Path
 from rich.table import Table
 from rich.text import Text
 
+from grader.cpus import available_cpus
 from grader.model import Frozen
 from grader.sandbox import landlock
 from grader.sandbox.confinement import close_descriptors, confine
@@ -102,6 +103,13 @@ def doctor_verdict(probes: list[Probe]) -> str:
         "\nNothing keeps student code from your files: `grade` refuses here. Use a container or "
         "root, or accept it with --trust-submissions."
     )
+
+
+def doctor_processors() -> str:
+    """One sentence on how much runs at the same time."""
+    cpus = available_cpus()
+    many = "1 submission is" if cpus == 1 else f"{cpus} submissions are"
+    return f"{many} examined at the same time (affinity and cgroup quota; --jobs changes it)."
 
 
 def _try(wall: str, breach: Callable[[Path], bool]) -> int:

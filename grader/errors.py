@@ -113,6 +113,16 @@ class NurseryError(GraderError):
     exit_status = ExitStatus.NEEDS_ATTENTION
 
 
+class ClusterError(GraderError):
+    """There is no cluster to examine on, or none of its workers can be used."""
+
+
+class ClusterLostError(ClusterError):
+    """The cluster went away before the work was done."""
+
+    exit_status = ExitStatus.NEEDS_ATTENTION
+
+
 class BoundaryError(Exception):
     """Something went wrong between the examiner and a worker.
 

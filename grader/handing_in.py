@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from pydantic import TypeAdapter
 
@@ -64,29 +64,30 @@ def saved_submission(results: Results, student: str) -> Submission:
 
 
 def settle_class(
-    submissions: Sequence[Submission], cards: Mapping[str, Scorecard], rubric: Rubric
-) -> list[tuple[Submission, Scorecard]]:
-    """One submission and one scorecard for each student.
+    submissions: Sequence[Submission], card_of: Callable[[str], Scorecard], rubric: Rubric
+) -> Iterator[tuple[Submission, Scorecard]]:
+    """One submission and one scorecard for each student, one after the other.
 
     Args:
         submissions: every attempt that was examined.
-        cards: their scorecards, by the submission's id.
+        card_of: the scorecard of an attempt, by its id.
         rubric: says which attempt counts.
     """
     grouped: dict[str, list[Submission]] = {}
     for submission in submissions:
         grouped.setdefault(split_id(submission.student)[0], []).append(submission)
-    return [_settled(student, group, cards, rubric) for student, group in grouped.items()]
+    for student, group in grouped.items():
+        yield _settled(student, group, card_of, rubric)
 
 
 def _settled(
-    student: str, group: Sequence[Submission], cards: Mapping[str, Scorecard], rubric: Rubric
+    student: str, group: Sequence[Submission], card_of: Callable[[str], Scorecard], rubric: Rubric
 ) -> tuple[Submission, Scorecard]:
     by_id = {submission.student: submission for submission in group}
     total = group[0].attempts
     if not total:
-        return by_id[student], cards[student]
-    card = settle(student, [cards[identifier] for identifier in by_id], total, rubric.attempts)
+        return by_id[student], card_of(student)
+    card = settle(student, map(card_of, by_id), total, rubric.attempts)
     return by_id[counting_id(card)].model_copy(update={"student": student}), card
 
 

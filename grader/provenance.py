@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import importlib.metadata
 import platform
 from collections.abc import Mapping, Sequence
 
@@ -11,6 +9,7 @@ from grader import __version__
 from grader.results import digest_of
 from grader.rubric import Rubric
 from grader.sandbox.policy import FILE_WALLS
+from grader.versions import torch_version
 
 MAX_NAMED = 3
 # Longer values are digests, which tell a reader nothing.
@@ -46,12 +45,6 @@ def provenance(rubric: Rubric, walls: Sequence[str]) -> dict[str, str]:
         kind = "the hidden suite" if path in rubric.suite_paths else "the suites' helper"
         parts[f"{kind} {name}"] = digest_of([("", path.read_bytes())])
     return parts
-
-
-@functools.cache
-def torch_version() -> str:
-    """Version of the installed torch, without importing it."""
-    return importlib.metadata.version("torch")
 
 
 class Changes:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from grader.attempts import examined_ids, settle
-from grader.batch import counts, rubric_digest
+from grader.batch import Summary, rubric_digest
 from grader.errors import ReportError, ResultsError
 from grader.handing_in import save_settled, saved_submission
 from grader.lateness import Extension
@@ -130,5 +130,9 @@ def save_rescored(results: Results, rubric: Rubric, rescored: Sequence[Rescored]
     run = results.load_run()
     submissions = [saved_submission(results, card.student) for card in cards]
     remark = str(run.get("remark", ""))
-    results.save_gradebook(gradebook_csv(submissions, cards, rubric, remark))
-    results.save_run({**run, "rubric": rubric_digest(rubric), "counts": counts(cards)})
+    settled = zip(submissions, cards, strict=True)
+    results.save_gradebook(gradebook_csv(settled, rubric, remark))
+    summary = Summary()
+    for card in cards:
+        summary.add(card)
+    results.save_run({**run, "rubric": rubric_digest(rubric), "counts": summary.counts})

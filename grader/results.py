@@ -7,8 +7,9 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeGuard
 
@@ -196,6 +197,21 @@ class Results:
         except (OSError, ValueError):
             return None
 
+    def read_scorecard(self, student: str) -> Scorecard:
+        """A student's saved scorecard.
+
+        Raises:
+            ResultsError: if it cannot be read.
+        """
+        try:
+            return self._read_scorecard(student)
+        except (OSError, ValueError) as error:
+            raise ResultsError(
+                f"{self.student(student)}/score.json, which was just written, cannot be read: "
+                f"{_why(error)}.",
+                "Run the same command again; nobody else may write into that folder.",
+            ) from error
+
     def load_scorecards(self) -> dict[str, Scorecard]:
         """The saved scorecards of all students.
 
@@ -248,6 +264,25 @@ class Results:
         folder = self.student(card.student)
         write_atomically(folder / "score.json", card.model_dump_json(indent=2) + "\n")
         write_atomically(folder / "feedback.md", feedback)
+
+
+@dataclass(frozen=True)
+class SavedCards:
+    """Scorecards of a class, read from disk one by one whenever somebody goes through them.
+
+    Attributes:
+        results: where they lie.
+        students: whose, in order.
+    """
+
+    results: Results
+    students: Sequence[str]
+
+    def __len__(self) -> int:
+        return len(self.students)
+
+    def __iter__(self) -> Iterator[Scorecard]:
+        return map(self.results.read_scorecard, self.students)
 
 
 def _is_ours(report: object) -> TypeGuard[dict[str, Any]]:

@@ -9,13 +9,13 @@ import functools
 import sys
 
 from grader import cli
-from grader.batch import ClassRun
 from grader.commands import grade
+from grader.executor import Local
 
 
 def main() -> None:
     """Run the command with another default."""
-    vars(grade)["ClassRun"] = functools.partial(ClassRun, cold=True)
+    vars(grade)["Local"] = functools.partial(Local, cold=True)
     sys.exit(cli.run())
 
 

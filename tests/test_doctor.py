@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 from grader import cli, doctor
 from grader.commands import options
+from grader.cpus import available_cpus
 from grader.errors import ContainmentError
 from grader.sandbox.confinement import available_walls
 from grader.sandbox.policy import ALL_WALLS, FILE_WALLS, LANDLOCK, UID
@@ -47,6 +49,7 @@ def test_command_prints_table_and_json() -> None:
     """The table names every wall in at most 80 columns; --json gives the same to programs."""
     table = _grade("doctor")
     assert all(wall in table.stdout for wall in ALL_WALLS)
+    assert re.search(rf"^{available_cpus()} submissions? (is|are) examined", table.stdout, re.M)
     assert max(map(len, table.stdout.splitlines())) <= 80
     walls = json.loads(_grade("doctor", "--json").stdout)
     assert [probe["wall"] for probe in walls] == list(ALL_WALLS)

@@ -12,7 +12,7 @@ from cyclopts import Parameter
 from grader.batch import ClassRun
 from grader.commands.options import JsonOption, RubricOption, default_rubric, print_json
 from grader.errors import ExitStatus
-from grader.examiner.client import Nursery
+from grader.executor import Local
 from grader.intake.layouts import single_submission
 from grader.intake.names import canonical_file
 from grader.model import Scorecard
@@ -30,12 +30,13 @@ def check(
     as_json: JsonOption = False,
 ) -> int:
     """Check your own files: points and what to look at, at once."""
-    with Nursery() as nursery, tempfile.TemporaryDirectory(prefix="grade-check-") as folder:
+    executor = Local(1, available_walls())
+    with executor, tempfile.TemporaryDirectory(prefix="grade-check-") as folder:
         rubric_path = rubric or default_rubric()
         loaded = load_rubric(rubric_path)
         submission = single_submission(path, loaded)
-        run = ClassRun(loaded, rubric_path, Results(Path(folder)), 1, available_walls())
-        (card,) = run.grade(nursery, [submission])
+        run = ClassRun(loaded, rubric_path, Results(Path(folder)))
+        (card,) = run.grade(executor, [submission])
     card = _only_the_file(card, path, loaded)
     if as_json:
         print_json(card.model_dump(mode="json"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from grader.commands.options import JsonOption, print_json
-from grader.doctor import doctor_table, doctor_verdict, probe_walls
+from grader.doctor import doctor_processors, doctor_table, doctor_verdict, probe_walls
 from grader.errors import ExitStatus
 from grader.report.console import console
 
@@ -18,4 +18,5 @@ def doctor(*, as_json: JsonOption = False) -> int:
     else:
         console(sys.stdout).print(doctor_table(probes))
         console(sys.stdout).print(doctor_verdict(probes), markup=False)
+        console(sys.stdout).print(doctor_processors(), markup=False)
     return ExitStatus.DONE if all(probe.stands for probe in probes) else ExitStatus.NEEDS_ATTENTION

@@ -12,9 +12,10 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from grader.batch import ClassRun
-from grader.commands.options import RubricOption, available_cpus, default_rubric
+from grader.commands.options import RubricOption, default_rubric
+from grader.cpus import available_cpus
 from grader.errors import AssignmentError, ExitStatus
-from grader.examiner.client import Nursery
+from grader.executor import Local
 from grader.intake.layouts import single_submission
 from grader.lint import lint_problems
 from grader.proof import SEEDS, Proof, prove
@@ -31,16 +32,15 @@ QuickOption = Annotated[
 def lint(*, rubric: RubricOption = None, quick: QuickOption = False) -> int:
     """Prove the assignment: stubs earn nothing, solutions all, each mistake is caught and named."""
     rubric_path = rubric or default_rubric()
-    with Nursery() as nursery, tempfile.TemporaryDirectory(prefix="grade-lint-") as folder:
+    executor = Local(available_cpus(), available_walls())
+    with executor, tempfile.TemporaryDirectory(prefix="grade-lint-") as folder:
         loaded = load_rubric(rubric_path)
         subjects = [
             single_submission(loaded.root / name, loaded).model_copy(update={"student": name})
             for name in (loaded.stubs, loaded.solutions)
         ]
-        run = ClassRun(
-            loaded, rubric_path, Results(Path(folder)), available_cpus(), available_walls()
-        )
-        stubs, solutions = run.grade(nursery, subjects)
+        run = ClassRun(loaded, rubric_path, Results(Path(folder)))
+        stubs, solutions = run.grade(executor, subjects)
     problems = lint_problems(stubs, solutions)
     proof = None if quick or problems else _prove(loaded)
     if proof is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -53,11 +52,6 @@ def default_rubric() -> Path:
         package / "assignment" / "rubric.yaml",
     )
     return next((path for path in candidates if path.is_file()), candidates[-1])
-
-
-def available_cpus() -> int:
-    """Processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
 
 
 def print_json(value: object) -> None:

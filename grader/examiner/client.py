@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -43,6 +44,8 @@ class Nursery:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        with suppress(OSError):  # closing alone would not wake a thread that reads
+            self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()
         if not self._configured:
             self._process.kill()

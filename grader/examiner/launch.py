@@ -60,7 +60,8 @@ def launch_early(arguments: Sequence[str]) -> None:
     Args:
         arguments: of the command line.
     """
-    wants_nothing = any(word in ("-h", "--help", "--version") for word in arguments)
+    elsewhere = ("-h", "--help", "--version", "--scheduler")
+    wants_nothing = any(word.partition("=")[0] in elsewhere for word in arguments)
     if arguments and not wants_nothing and arguments[0] not in WITHOUT_NURSERY:
         _early.append(_launch())
 

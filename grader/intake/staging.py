@@ -6,6 +6,7 @@ import os
 import shutil
 import stat
 import tempfile
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -63,7 +64,7 @@ class StagingArea:
     ) -> None:
         self._folder.remove()
 
-    def stage(self, sources: list[tuple[str, bytes]]) -> Path:
+    def stage(self, sources: Sequence[tuple[str, bytes]]) -> Path:
         """Write a submission's files into a folder of its own, readable but not writable.
 
         Raises:

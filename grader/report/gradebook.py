@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
 
 from grader.attempts import attempts_text
@@ -20,16 +20,12 @@ FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def gradebook_csv(
-    submissions: Sequence[Submission],
-    cards: Sequence[Scorecard],
-    rubric: Rubric,
-    remark: str = "",
+    settled: Iterable[tuple[Submission, Scorecard]], rubric: Rubric, remark: str = ""
 ) -> str:
     """The gradebook.  A submission that needs attention has no score in it.
 
     Args:
-        submissions: the class.
-        cards: their scorecards, in the same order.
+        settled: submission and scorecard of each student.
         rubric: names the milestones.
         remark: what is to be noted for every student.
     """
@@ -40,7 +36,7 @@ def gradebook_csv(
         ["student", "name", "email", "status", "score", "max_score", *milestones, "late",
          "misconceptions", "submission", "notes"]
     )  # fmt: skip
-    for submission, card in zip(submissions, cards, strict=True):
+    for submission, card in settled:
         for person in submission.owners:
             row = _row(person, submission, card, milestones, remark)
             writer.writerow([spreadsheet_safe(cell) for cell in row])

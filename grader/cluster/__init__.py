@@ -1,0 +1,1 @@
+"""Examining on many machines, through a cluster of dask.distributed."""
