@@ -140,7 +140,7 @@ def _print_class(run: ClassRun, cards: SavedCards) -> None:
 
 def _show_class(run: ClassRun, cards: SavedCards) -> None:
     shown = console(sys.stdout)
-    shown.print(class_table(itertools.islice(cards, MAX_ROWS), run.rubric))
+    shown.print(class_table(list(itertools.islice(cards, MAX_ROWS)), run.rubric))
     if len(cards) > MAX_ROWS:
         shown.print(f"and {len(cards) - MAX_ROWS} more students, all in gradebook.csv")
     for student, problem in run.summary.problems:

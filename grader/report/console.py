@@ -6,7 +6,7 @@ import io
 import sys
 import textwrap
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from types import TracebackType
 from typing import TextIO
 
@@ -123,7 +123,7 @@ def console(stream: TextIO) -> Console:
     return found
 
 
-def class_table(cards: Iterable[Scorecard], rubric: Rubric) -> Table:
+def class_table(cards: Sequence[Scorecard], rubric: Rubric) -> Table:
     """The class at a glance, one line for each student."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("student", no_wrap=True, max_width=24)
