@@ -60,8 +60,9 @@ class DaskCluster:
         """End everything."""
         self.client.close()
         processes = [*self._workers.values(), self._scheduler]
+        in_vain = self._scheduler.poll() is not None  # they would wait for it to come back
         for process in processes:
-            process.terminate()
+            process.kill() if in_vain else process.terminate()
         for process in processes:
             process.wait(PATIENCE_SECONDS)
 

@@ -18,10 +18,14 @@ from typing import Any
 import pytest
 
 from grader import cli
-from grader.batch import containment, setup_of
+from grader.batch import ClassRun, containment, setup_of
 from grader.cluster import client, remote
 from grader.cluster.executor import Cluster, reason_to_refuse
 from grader.errors import ClusterError
+from grader.examiner.messages import Setup
+from grader.executor import Work
+from grader.intake.layouts import find_submissions
+from grader.results import Results
 from grader.rubric import Rubric
 from grader.sandbox.policy import ALL_WALLS, FILE_WALLS, LANDLOCK, LIMITS, SECCOMP, UID
 from tests.clusters import DaskCluster, dask_cluster, wait_until
@@ -176,6 +180,9 @@ def stage(tmp_path_factory: pytest.TempPathFactory, rubric: Rubric) -> Iterator[
         cluster.add(
             "old", "--no-nanny", environment={"PYTHONPATH": str(other_version(folder / "old"))}
         )
+        (folder / "none").mkdir()
+        (folder / "none" / "grader.py").write_text("raise ImportError('no grader here')\n")
+        cluster.add("none", "--no-nanny", environment={"PYTHONPATH": str(folder / "none")})
         temporary = folder / "temporary"
         temporary.mkdir()
         bare = ("--no-nanny", "--nthreads", "1", "--preload", no_walls(folder))
@@ -187,6 +194,7 @@ def stage(tmp_path_factory: pytest.TempPathFactory, rubric: Rubric) -> Iterator[
         }
         runs = together(calls)
         cluster.end("bare")
+        cluster.end("none")
         left = [path.name for path in temporary.glob("grade-*")]
         for name, threads in (("one", "1"), ("two", "2")):
             cluster.add(name, "--nanny", "--nthreads", threads)
@@ -232,13 +240,14 @@ def test_no_worker_at_all_is_told(stage: Stage) -> None:
 
 
 def test_workers_that_do_not_fit_are_refused_with_reasons(stage: Stage) -> None:
-    """Another version and missing walls are named, each with its worker, and nothing is written."""
+    """Version, walls and a missing grader are named, each with its worker; nothing is written."""
     assert stage.unfit.done.returncode == 2
     lines = stage.unfit.done.stderr.splitlines()
     (old,) = (line for line in lines if line.startswith("  ") and "grader is 0.0.1 there" in line)
     (bare,) = (line for line in lines if line.startswith("  ") and "the file system" in line)
+    (none,) = (line for line in lines if line.startswith("  ") and "no grader here" in line)
     assert "code of the grader" in old
-    assert old.split()[0] != bare.split()[0]
+    assert len({line.split()[0] for line in (old, bare, none)}) == 3
     assert old.split()[0].startswith("tcp://127.0.0.1:")
     assert not stage.unfit.out.exists()
 
@@ -262,6 +271,44 @@ def test_scores_are_the_same_bytes_as_on_this_machine(stage: Stage) -> None:
         )
         assert there == here
         assert (stage.trusted.out / "students" / student / "log.txt").exists()
+
+
+class Idle:
+    """An executor that has nothing to do."""
+
+    capacity = 1.0
+
+    def begin(self, setup: Setup) -> None:
+        """Nothing to prepare."""
+
+    def wait_until_ready(self) -> list[str]:
+        """Not asked where nothing is to be examined."""
+        raise AssertionError
+
+    def submit(self, work: Work) -> None:
+        """Not asked either."""
+        raise AssertionError
+
+    def next_done(self) -> tuple[str, str]:
+        """Nor this."""
+        raise AssertionError
+
+    def walls(self) -> list[tuple[str, ...]]:
+        """No machine has examined anything."""
+        return []
+
+
+def test_a_run_that_examines_nothing_keeps_what_contained_the_one_before(
+    stage: Stage, rubric: Rubric
+) -> None:
+    """The reports are still those of the machine without walls."""
+    results = Results(stage.trusted.out)
+    before = results.load_run()
+    submissions = find_submissions(stage.folder / "samples", rubric, results.folder)
+    cards = ClassRun(rubric, ROOT / "rubric.yaml", results).grade(Idle(), submissions)
+    assert [card.student for card in cards] == ["dotty", "mo"]
+    assert results.load_run() == before
+    assert before["trusted"] is True
 
 
 def test_a_worker_leaves_nothing_behind(stage: Stage) -> None:

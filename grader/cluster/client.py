@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import pkgutil
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,6 +66,26 @@ def workers_of(client: Any) -> dict[str, Any] | None:
     except (OSError, RuntimeError):
         return None
     return workers if client.status == "running" else None
+
+
+def without(client: Any, addresses: Sequence[str], module: str) -> dict[str, str]:
+    """Why some workers cannot import a module, by address.
+
+    Asked in words of the standard library before a task is sent: a worker that cannot import a
+    task's function ends.
+    """
+    if not addresses:
+        return {}
+    name = f"{module}:__name__"
+    try:
+        answers = client.run(pkgutil.resolve_name, name, workers=addresses, on_error="return")
+    except (OSError, RuntimeError):  # the next look will tell what is left
+        return {}
+    return {
+        address: f"it cannot import the grader ({type(answer).__name__}: {answer})"
+        for address, answer in answers.items()
+        if isinstance(answer, BaseException)
+    }
 
 
 @dataclass(frozen=True)

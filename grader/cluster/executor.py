@@ -20,7 +20,14 @@ from types import TracebackType
 from typing import Any
 
 from grader.cluster import remote
-from grader.cluster.client import CONNECT_SECONDS, Outcome, connect, tell_outcome, workers_of
+from grader.cluster.client import (
+    CONNECT_SECONDS,
+    Outcome,
+    connect,
+    tell_outcome,
+    without,
+    workers_of,
+)
 from grader.errors import ClusterError, ClusterLostError, SuiteError
 from grader.examiner.messages import UNWRITTEN, Setup
 from grader.executor import Work, failure
@@ -30,6 +37,8 @@ from grader.versions import versions
 
 # How long to wait while there is no worker at all: one that was lost is replaced in seconds.
 PATIENCE_SECONDS = 60.0
+# The same while one is warming up: torch may come from a slow disk.
+MEETING_SECONDS = 600.0
 LOOK_SECONDS = 1.0
 MAX_TRIES = 3
 MIN_CAPACITY = 8
@@ -219,18 +228,19 @@ class Cluster:
         Raises:
             ClusterError: of the given class.
         """
-        if any(m.walls is not None or m.tasks for m in self._machines.values()):
+        meeting = any(machine.tasks for machine in self._machines.values())
+        if any(machine.walls is not None for machine in self._machines.values()):
             self._last_met = time.monotonic()
-        elif self._machines and error is ClusterError:
+        elif self._machines and not meeting and error is ClusterError:
             reasons = "\n".join(f"  {where}: {why}" for where, why in self._refused.items())
             raise error(
                 f"No worker of {self._address} can be used:\n{reasons}",
                 "Install the same versions on all machines; `grade doctor` on one shows its walls.",
             )
-        elif time.monotonic() - self._last_met > self._patience:
+        elif time.monotonic() - self._last_met > (MEETING_SECONDS if meeting else self._patience):
             raise error(
-                f"{self._address} has had no worker that can be used for {self._patience:g} "
-                "seconds.",
+                f"{self._address} has had no worker that can be used for "
+                f"{time.monotonic() - self._last_met:.0f} seconds.",
                 "Start workers and run the same command again; what is graded already is kept.",
             )
 
@@ -251,10 +261,14 @@ class Cluster:
         }
         for name in self._machines.keys() - found.keys():
             self._lose(name)
-        for name in found.keys() - self._machines.keys():
-            address, facts = found[name]
+        new = {name: found[name] for name in found.keys() - self._machines.keys()}
+        unable = without(self._client, [where for where, _ in new.values()], remote.__name__)
+        for name, (address, facts) in new.items():
             self._machines[name] = Machine(address, int(facts["nthreads"]))
-            self._meet(name)
+            if address in unable:
+                self._refuse(self._machines[name], unable[address])
+            else:
+                self._meet(name)
         for name, (_, facts) in found.items():
             self._machines[name].open = facts["status"] == "running"
 
@@ -336,11 +350,14 @@ class Cluster:
             raise SuiteError(*answer["suites"])
         reason = outcome.failed or reason_to_refuse(answer, self._trusted)
         if reason:
-            self._refused[machine.address] = reason
-            self._say(f"grade: the worker {machine.address} is left out: {reason}")
+            self._refuse(machine, reason)
         else:
             machine.walls = tuple(answer["walls"])
             self._tests = list(answer["tests"])
+
+    def _refuse(self, machine: Machine, reason: str) -> None:
+        self._refused[machine.address] = reason
+        self._say(f"grade: the worker {machine.address} is left out: {reason}")
 
     def _ended(
         self, machine: Machine, outcome: Outcome, attempt: Attempt
