@@ -24,6 +24,9 @@ def interrupt_the_command_once() -> None:
     if INTERRUPTED.exists():
         return
     INTERRUPTED.touch()
+    folder = Path(__file__).parents[2]
+    while not list(folder.glob("results/students/*/feedback.md")):  # of the student before
+        os.sched_yield()
     nursery = os.getppid()
     command = Path(f"/proc/{nursery}/stat").read_text().rpartition(")")[2].split()[1]
     os.kill(int(command), signal.SIGINT)

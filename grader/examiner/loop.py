@@ -187,6 +187,7 @@ class ExaminerLoop:
         if (status == DISTURBED or killed) and self.tries[job.student] < MAX_TRIES:
             self.waiting.insert(0, job)
         else:
+            del self.tries[job.student]  # a nursery that is kept may examine the student again
             self._tell({"done": job.student, "status": status})
 
     def _dismiss(self, child: Child) -> int:
