@@ -12,13 +12,15 @@ from cyclopts import App, CycloptsError, Parameter
 from grader import __version__
 from grader.commands.check import check
 from grader.commands.doctor import doctor
+from grader.commands.export import export
 from grader.commands.grade import grade
+from grader.commands.gradescope import gradescope
 from grader.commands.lint import lint
 from grader.commands.options import say
 from grader.commands.score import score
 from grader.errors import ExitStatus, GraderError
 
-COMMANDS = (check, doctor, lint, score)
+COMMANDS = (check, doctor, export, gradescope, lint, score)
 
 app = App(
     name="grade",

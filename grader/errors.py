@@ -93,6 +93,12 @@ class NurseryError(GraderError):
     exit_status = ExitStatus.NEEDS_ATTENTION
 
 
+class DeadlineError(GraderError):
+    """A run has taken longer than it may: a fault of the grader or of the machine."""
+
+    exit_status = ExitStatus.NEEDS_ATTENTION
+
+
 class BoundaryError(Exception):
     """Something went wrong between the examiner and a worker.
 

@@ -19,6 +19,7 @@ from pydantic_core import ErrorDetails
 from grader.errors import RubricError
 from grader.located_yaml import Located, Place, dotted, plain, sentence, yaml_problem
 from grader.misconceptions import MisconceptionText, known_texts, own_texts
+from grader.model import Visibility
 
 
 def _decimal(value: object) -> object:
@@ -31,6 +32,8 @@ def _decimal(value: object) -> object:
 Points = Annotated[Decimal, BeforeValidator(_decimal), Field(ge=0, le=100_000)]
 # Fields of a rubric that are not written in its file.
 NOT_IN_FILES = ("root", "texts")
+# The column of Gradescope's leaderboard that is no milestone.
+SCORE_COLUMN = "score"
 Share = Annotated[Decimal, BeforeValidator(_decimal), Field(ge=0, le=1)]
 Identifier = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=64)]
 Fingerprint = Annotated[str, Field(pattern=r"^[0-9a-f]{12}$")]
@@ -65,6 +68,7 @@ class Criterion(_Section):
     Attributes:
         misconceptions: which part of the points the criterion keeps where a misconception alone
             explains what is wrong with the milestone.
+        visibility: when Gradescope shows it to students; `None`: as the section `gradescope` says.
     """
 
     id: Identifier
@@ -74,6 +78,7 @@ class Criterion(_Section):
     award: Literal["all", "proportional"] = "all"
     show: Show = "message"
     misconceptions: dict[str, Share] = Field(default_factory=dict)
+    visibility: Visibility | None = None
 
 
 class Milestone(_Section):
@@ -89,6 +94,18 @@ class Milestone(_Section):
     def points(self) -> Decimal:
         """The most that this milestone can bring."""
         return sum((criterion.points for criterion in self.criteria), Decimal(0))
+
+
+class GradescopeSettings(_Section):
+    """What Gradescope is to show.
+
+    Attributes:
+        visibility: of every criterion that says nothing else.
+        leaderboard: its columns: `score`, or a milestone's id; none, and there is no leaderboard.
+    """
+
+    visibility: Visibility = "visible"
+    leaderboard: Annotated[tuple[Text, ...], Field(strict=False)] = ()
 
 
 class Rubric(_Section):
@@ -108,6 +125,7 @@ class Rubric(_Section):
     solutions: Text = "solutions"
     suites: Text = "grader/suites"
     limits: Limits = Limits()
+    gradescope: GradescopeSettings = GradescopeSettings()
     milestones: Annotated[tuple[Milestone, ...], Field(min_length=1, strict=False)]
     messages: Text | None = None
     groups: dict[Fingerprint, MisconceptionText] = Field(default_factory=dict)
@@ -280,6 +298,7 @@ def _section_at(location: tuple[str | int, ...]) -> type[BaseModel]:
     names = [part for part in location if isinstance(part, str)]
     by_name: dict[str, type[BaseModel]] = {
         "limits": Limits,
+        "gradescope": GradescopeSettings,
         "milestones": Milestone,
         "criteria": Criterion,
     }
@@ -290,7 +309,8 @@ def _section_at(location: tuple[str | int, ...]) -> type[BaseModel]:
 
 def _literal_words(location: tuple[str | int, ...]) -> Sequence[object]:
     field = _section_at(location[:-1]).model_fields[str(location[-1])]
-    return get_args(field.annotation)
+    words = get_args(field.annotation)
+    return [word for part in words if part is not type(None) for word in get_args(part) or (part,)]
 
 
 def _inconsistencies(data: Any, folder: Path, places: Located) -> Iterator[str]:
@@ -309,6 +329,7 @@ def _inconsistencies(data: Any, folder: Path, places: Located) -> Iterator[str]:
             path = ("milestones", index, "criteria")
             yield from _repeated(criteria, path, places)
             yield from _unknown_misconceptions(criteria, path, places)
+    yield from _unknown_columns(data, milestones, places)
     for key in ("stubs", "solutions", "suites"):
         value = data.get(key, Rubric.model_fields[key].default)
         if isinstance(value, str) and not (folder / value).is_dir():
@@ -316,6 +337,18 @@ def _inconsistencies(data: Any, folder: Path, places: Located) -> Iterator[str]:
     suites = folder / str(data.get("suites", Rubric.model_fields["suites"].default))
     if suites.is_dir():
         yield from _missing_suites(milestones, suites, places)
+
+
+def _unknown_columns(data: dict[str, Any], milestones: list[Any], places: Located) -> Iterator[str]:
+    """Columns of the leaderboard that are neither `score` nor a milestone."""
+    settings = data.get("gradescope")
+    columns = settings.get("leaderboard") if isinstance(settings, dict) else None
+    known = [SCORE_COLUMN, *(str(m.get("id")) for m in milestones if isinstance(m, dict))]
+    for index, column in enumerate(columns if isinstance(columns, list) else ()):
+        if column not in known:
+            location = ("gradescope", "leaderboard", index)
+            reason = f"must be one of {', '.join(known)}{_perhaps(str(column), known)}"
+            yield sentence(places[location], dotted(location), reason)
 
 
 def _missing_suites(milestones: list[Any], suites: Path, places: Located) -> Iterator[str]:
