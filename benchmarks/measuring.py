@@ -78,7 +78,7 @@ def peak_pss_mb(command: Sequence[str]) -> float:
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, env=single_threaded())
     peak = 0
     while process.poll() is None:
-        peak = max(peak, sum(_pss_kb(pid) for pid in process_tree(process.pid)))
+        peak = max(peak, sum(pss_kb(pid) for pid in process_tree(process.pid)))
         time.sleep(SAMPLE_SECONDS)
     return peak / 1024
 
@@ -100,7 +100,8 @@ def process_tree(root: int) -> Iterator[int]:
         waiting += children.get(pid, [])
 
 
-def _pss_kb(pid: int) -> int:
+def pss_kb(pid: int) -> int:
+    """Proportional set size of a process in kB; 0 if it has ended."""
     try:
         text = Path(f"/proc/{pid}/smaps_rollup").read_text()
     except OSError:

@@ -260,4 +260,5 @@ def _show_log(path: Path) -> None:
     except OSError:
         return
     lines = [printable(line) for line in text.split("\n")]
-    print("\n".join(["grade: what the submission printed:", *lines]))  # noqa: T201
+    if text.strip():
+        print("\n".join(["grade: what the submission printed:", *lines]))  # noqa: T201
