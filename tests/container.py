@@ -14,7 +14,7 @@ import sys
 import sysconfig
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -79,12 +79,20 @@ class Container:
         """Gradescope's folder, seen from outside."""
         return self.root / AUTOGRADER.relative_to("/")
 
-    def run(self, *command: str, limited: bool = True) -> Ran:
-        """Run a command as root of the container, in Gradescope's folder."""
+    def run(self, *command: str, limited: bool = True, landlock: bool = True) -> Ran:
+        """Run a command as root of the container, in Gradescope's folder.
+
+        Args:
+            command: the command.
+            limited: with Gradescope's default memory and processor.
+            landlock: on a kernel that has it.
+        """
+        without = () if landlock else (sys.executable, "-m", "tests.privileges", "no-landlock")
         bounding = ",".join(["-all", *(f"+{name}" for name in CONTAINER_CAPABILITIES)])
         words: list[str] = [
             *("unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", ENTER, "sh"),
             *(str(self.root), *map(str, self.shown), "--"),
+            *without,
             *(sys.executable, "-m", "tests.privileges", "container"),
             *("setpriv", f"--bounding-set={bounding}", f"--inh-caps={bounding}"),
             *("chroot", str(self.root)),
@@ -164,6 +172,7 @@ def bare_root(root: Path) -> Container:
     """An empty root in which this machine's programs, interpreter and packages are seen."""
     for name in ("tmp", "var/tmp", "root", "dev", "proc", "autograder"):
         (root / name).mkdir(parents=True)
+    root.chmod(0o755)
     for name in ("tmp", "var/tmp"):
         (root / name).chmod(0o1777)
     shown = [Path("/usr"), Path("/etc"), *(Path("/dev") / name for name in DEVICES)]

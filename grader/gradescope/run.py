@@ -34,7 +34,8 @@ from grader.gradescope.results_format import FailedRun, GradescopeResults, resul
 from grader.intake.archives import unpacked
 from grader.intake.layouts import single_submission
 from grader.intake.names import is_noise
-from grader.model import Scorecard, Submission, Verdict
+from grader.lint import losing
+from grader.model import Scorecard, Submission
 from grader.results import Results, write_atomically
 from grader.rubric import Limits, Rubric, load_rubric
 from grader.sandbox.confinement import available_walls
@@ -115,17 +116,12 @@ def check(rubric_path: Path) -> str:
         card = grade_one(single_submission(copy, rubric), rubric, rubric_path, Path(folder))
         if card.score is not None:
             results_json(graded_results(card, rubric, Circumstances()))
-    lost = [
-        f"  {milestone.id}/{criterion.id} ({criterion.verdict.value}): {criterion.message}"
-        for milestone in card.milestones
-        for criterion in milestone.criteria
-        if criterion.verdict is not Verdict.PASSED
-    ]
-    if card.problem or lost or card.score is None:
+    losses = [card.problem] if card.problem else list(losing(card))
+    if losses or card.score is None:
         raise AssignmentError(
             f"{rubric_path}: the solution does not earn every point:\n"
-            + "\n".join([*([f"  {card.problem}"] if card.problem else []), *lost]),
-            "Mend the solution or the hidden test that is named; `grade lint` shows more.",
+            + "\n".join(f"  {loss}" for loss in losses),
+            "Mend what is named; `grade lint` shows more.",
         )
     walls = ", ".join(available_walls())
     return f"The solution earns {card.score:g} of {card.max_score:g} points. Walls: {walls}."

@@ -1,0 +1,214 @@
+"""The rehearsal: setup.sh and run_autograder for real, in a container like Gradescope's.
+
+In every run the root shows this machine's interpreter and packages, so that setup.sh finds what
+it would install.  The slow run makes a root of its own from the distribution's packages and
+installs everything into it.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import re
+import shutil
+import sys
+import sysconfig
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from grader.batch import torch_version
+from grader.gradescope.results_format import FailedRun, parse_results
+from tests.container import Container, Ran, bare_root, hand_in, packages, upload
+from tests.corpus_run import RUBRIC
+from tests.gradescope_run import expected_results, found_results, run_case
+from tests.support import copy_solutions, grade
+
+MOST_MB = 500
+# Run in every run; the slow run takes all.
+FEW = ("notebook-only", "wrong-names", "zip-in-zip")
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="containers are made as root")
+
+
+@dataclass(frozen=True)
+class Autograder:
+    """A container in which setup.sh has run, and how that went."""
+
+    container: Container
+    setup: Ran
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The archive, built by the real command."""
+    path = tmp_path_factory.mktemp("archive") / "autograder.zip"
+    done = grade("gradescope", path, "--rubric", RUBRIC)
+    assert done.returncode == 0, done.stderr
+    return path
+
+
+@pytest.fixture(scope="module")
+def autograder(archive: Path, tmp_path_factory: pytest.TempPathFactory) -> Autograder:
+    """A root that shows this machine's packages, where setup.sh has run."""
+    root = tmp_path_factory.mktemp("root")
+    bare = bare_root(root)
+    python = f"{sys.base_prefix}/bin/python{sys.version_info[0]}.{sys.version_info[1]}"
+    environment = {
+        "PYTHON": python,
+        "TORCH": f"torch=={torch_version()}",
+        "TORCH_INDEX": "",
+        "PIP_NO_INDEX": "1",
+    }
+    container = Container(bare.root, bare.shown, environment)
+    upload(container, archive)
+    requirements = container.autograder / "source" / "requirements.txt"
+    requirements.write_text("\n".join(installed(requirements.read_text())))
+    show_packages(container)
+    return Autograder(container, container.run("bash", "source/setup.sh", limited=False))
+
+
+def installed(requirements: str) -> Iterator[str]:
+    """The requirements in the versions that this environment has."""
+    for name in dict.fromkeys(re.findall(r"^([\w.-]+)==", requirements, re.MULTILINE)):
+        try:
+            yield f"{name}=={importlib.metadata.version(name)}"
+        except importlib.metadata.PackageNotFoundError:
+            continue  # for other Pythons only
+
+
+def show_packages(container: Container) -> None:
+    """Let the environment that setup.sh makes find packages without installing them."""
+    version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
+    site = container.autograder / "venv" / "lib" / version / "site-packages"
+    site.mkdir(parents=True)
+    folders = {Path(sysconfig.get_path("purelib")), *packages()}
+    (site / "shown.pth").write_text("".join(f"{folder}\n" for folder in sorted(folders)))
+
+
+def test_setup_grades_the_solution(autograder: Autograder) -> None:
+    """setup.sh ends well, and says what the solution has earned and which walls stand."""
+    assert autograder.setup.status == 0, autograder.setup.output
+    assert "The solution earns 100 of 100 points. Walls: " in autograder.setup.output
+
+
+@pytest.mark.parametrize("name", FEW)
+def test_submission_gets_its_results(autograder: Autograder, name: str, tmp_path: Path) -> None:
+    """results.json is the expected one, and all processes together stay small."""
+    ran = run_case(autograder.container, name, tmp_path / "submission")
+    assert ran.status == 0, ran.output
+    assert found_results(autograder.container) == expected_results(name)
+    assert 0 < ran.peak_mb < MOST_MB
+
+
+# Tries to read what is Gradescope's or the instructor's, then to use up the container's memory.
+HOSTILE = """
+import glob
+
+WANTED = (
+    "/autograder/source/assignment/solutions/milestone1_layernorm.py",
+    "/autograder/source/assignment/rubric.yaml",
+    "/autograder/results/results.json",
+    "/autograder/submission/milestone1_layernorm.py",
+    "/autograder/submission_metadata.json",
+    *glob.glob("/autograder/venv/lib/*/site-packages/grader/__init__.py"),
+)
+for path in WANTED:
+    try:
+        open(path).close()
+        print("BREACH", path)
+    except OSError:
+        print("HELD", path)
+
+
+tried = False
+
+
+def layernorm_scratch(x, eps=1e-5):
+    global tried
+    kept = []
+    while not tried:
+        try:
+            kept.append(bytearray(b"x" * (16 << 20)))
+        except MemoryError:
+            tried = True
+            print("REFUSED", len(kept) * 16)
+"""
+
+
+@pytest.mark.parametrize("landlock", [True, False], ids=["landlock", "no-landlock"])
+def test_student_code_reads_nothing_and_takes_nothing_down(
+    autograder: Autograder, tmp_path: Path, landlock: bool
+) -> None:
+    """It cannot open Gradescope's folders, and its greed costs its own points only."""
+    submission = copy_solutions(tmp_path / "submission")
+    (submission / "milestone1_layernorm.py").write_text(HOSTILE)
+    hand_in(autograder.container, submission, b"{}")
+    ran = autograder.container.run("./run_autograder", landlock=landlock)
+    assert ran.status == 0, ran.output
+    assert "HELD /autograder/results/results.json" in ran.output
+    assert "BREACH" not in ran.output
+    assert "REFUSED" in ran.output  # by its own limit, before the container's is reached
+    results = found_results(autograder.container)
+    assert results["score"] == 70.0
+    assert {t["status"] for t in results["tests"] if t["tags"] != ["layernorm"]} == {"passed"}
+
+
+def break_rubric(folder: Path) -> None:
+    with (folder / "source" / "assignment" / "rubric.yaml").open("a") as stream:
+        stream.write("\nsurprise: 1\n")
+
+
+def break_suite(folder: Path) -> None:
+    (suite,) = (folder / "source").rglob("test_milestone1_layernorm.py")
+    suite.write_text("raise RuntimeError('the suite is broken')\n")
+
+
+def break_python(folder: Path) -> None:
+    (folder / "venv" / "bin" / "python").unlink()
+
+
+def break_layout(folder: Path) -> None:
+    shutil.rmtree(folder / "submission")
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Something of ours that is broken, and what an instructor must read then."""
+
+    breaks: Callable[[Path], None]
+    says: str
+
+
+FAULTS = {
+    "rubric": Fault(break_rubric, "surprise: is not a key of the rubric"),
+    "suite": Fault(break_suite, "the suite is broken"),
+    "python": Fault(break_python, "Was the image built to its end?"),
+    "layout": Fault(break_layout, "submission"),
+}
+
+
+@pytest.mark.parametrize("name", sorted(FAULTS))
+def test_our_fault_is_no_zero(autograder: Autograder, tmp_path: Path, name: str) -> None:
+    """results.json has neither score nor tests, the status is not 0, and the log says why."""
+    container = copy_container(autograder.container, tmp_path / "root")
+    hand_in(container, copy_solutions(tmp_path / "submission"), b"{}")
+    FAULTS[name].breaks(container.autograder)
+    ran = container.run("./run_autograder", limited=False)
+    assert ran.status != 0
+    assert FAULTS[name].says in ran.output
+    text = (container.autograder / "results" / "results.json").read_bytes()
+    assert isinstance(parse_results(text), FailedRun)
+    assert not {"score", "tests"} & json.loads(text).keys()
+    assert FAULTS[name].says not in text.decode()
+
+
+def copy_container(container: Container, root: Path) -> Container:
+    """A container of its own, to be broken."""
+    copy = Container(bare_root(root).root, container.shown, container.environment)
+    copy.autograder.rmdir()
+    shutil.copytree(container.autograder, copy.autograder, symlinks=True)
+    return copy
