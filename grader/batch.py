@@ -6,15 +6,18 @@ import functools
 import importlib.metadata
 import json
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from grader import __version__
+from grader.attempts import split_id
 from grader.errors import ReportError
 from grader.examiner.client import Nursery
 from grader.examiner.messages import Job, Setup, SuiteMilestone
+from grader.handing_in import handing_in_facts, refresh_facts, save_settled, settle_class
 from grader.intake.staging import StagingArea, read_sources
+from grader.lateness import Extension
 from grader.model import Scorecard, Submission
 from grader.report.feedback import feedback_markdown
 from grader.report.gradebook import gradebook_csv
@@ -40,6 +43,7 @@ class ClassRun:
         walls: the walls around each worker.
         fresh: examine all of them again.
         cold: start each worker as a new process, as where fork is not to be had.
+        extensions: more time, by student.
         on_card: called with each scorecard as soon as it is written, and whether it is new.
     """
 
@@ -51,6 +55,7 @@ class ClassRun:
     fresh: bool = False
     cold: bool = False
     on_card: Callable[[Scorecard, bool], None] = lambda card, new: None
+    extensions: Mapping[str, Extension] = field(default_factory=dict)
     cards: dict[str, Scorecard] = field(default_factory=dict)
 
     def grade(self, nursery: Nursery, submissions: Sequence[Submission]) -> list[Scorecard]:
@@ -61,7 +66,7 @@ class ClassRun:
             submissions: the class.
 
         Returns:
-            A scorecard for each submission, in the same order.
+            A scorecard for each student, in the order of the submissions.
 
         Raises:
             RubricError: if rubric and suites do not fit together.
@@ -84,12 +89,23 @@ class ClassRun:
         check_tests_counted(self.rubric, self.rubric_path, tests)
         self.results.prepare()
         for submission in unchanged:
+            refresh_facts(self.results, submission)
             self._finish(submission, new=False)
         with StagingArea() as staging:
             self._examine(nursery, staging, pending)
-        cards = [self.cards[submission.student] for submission in submissions]
+        submissions, cards = self._settle(submissions)
         self._write_summary(submissions, cards)
         return cards
+
+    def _settle(
+        self, submissions: Sequence[Submission]
+    ) -> tuple[list[Submission], list[Scorecard]]:
+        """One submission and scorecard for each student, whatever the number of attempts."""
+        settled = settle_class(submissions, self.cards, self.rubric)
+        for _, card in settled:
+            if card.attempts:
+                save_settled(self.results, card, self.rubric)
+        return [submission for submission, _ in settled], [card for _, card in settled]
 
     def _tests_of(self, unchanged: Sequence[Submission]) -> list[str]:
         """Ids of all hidden tests, as the saved reports of the same suites have them."""
@@ -125,6 +141,7 @@ class ClassRun:
             "problem": submission.problem,
             "grader": __version__,
             "torch": torch_version(),
+            **handing_in_facts(submission),
         }
         return Job(
             student=submission.student,
@@ -147,7 +164,8 @@ class ClassRun:
             problem = f"The examination itself failed (status {status})."
             return unscored(submission.student, self.rubric, problem)
         try:
-            return score(self.results.load_report(submission.student), self.rubric)
+            extension = self.extensions.get(split_id(submission.student)[0])
+            return score(self.results.load_report(submission.student), self.rubric, extension)
         except ReportError as error:
             return unscored(submission.student, self.rubric, error.problem)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import IntEnum
+from pathlib import Path
 
 
 class ExitStatus(IntEnum):
@@ -64,6 +65,24 @@ class RubricError(GraderError):
         super().__init__(
             f"{path}: {count} in the rubric:\n{listing}",
             remedy,
+        )
+
+
+class TableError(GraderError):
+    """A CSV file that an instructor wrote is wrong; `problems` holds every fault found in it.
+
+    Args:
+        path: the file.
+        problems: one line for each fault, with the number of its line where known.
+    """
+
+    def __init__(self, path: Path, problems: Sequence[str]) -> None:
+        self.problems = tuple(problems)
+        count = f"{len(problems)} problem{'s' if len(problems) != 1 else ''}"
+        listing = "\n".join(f"  {problem}" for problem in problems)
+        super().__init__(
+            f"{path}: {count}:\n{listing}",
+            "Mend these lines and run the command again; a line that begins with # is left out.",
         )
 
 

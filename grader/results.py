@@ -111,6 +111,21 @@ class Results:
             raise ReportError(f"{path} is not a report of this grader.", remedy)
         return report
 
+    def save_report(self, student: str, report: dict[str, Any]) -> None:
+        """Write a student's report."""
+        write_atomically(self.report(student), json.dumps(report, allow_nan=False) + "\n")
+
+    def take_over(self, attempt: str, student: str) -> None:
+        """Let the report and the log of an attempt stand for its student."""
+        for path, target in (
+            (self.report(attempt), self.report(student)),
+            (self.log(attempt), self.log(student)),
+        ):
+            if path.is_file():
+                write_atomically(target, path.read_text(encoding="utf-8"))
+            else:
+                target.unlink(missing_ok=True)
+
     def students(self) -> list[str]:
         """Students with a folder here, sorted."""
         folder = self.folder / "students"

@@ -2,39 +2,31 @@
 
 from __future__ import annotations
 
-import difflib
 import fnmatch
 import functools
-import math
 import re
 from collections.abc import Iterator, Sequence
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 import yaml
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from grader.errors import RubricError
+from grader.lateness import LateRules, Penalty
 from grader.located_yaml import Located, Place, dotted, plain, sentence, yaml_problem
 from grader.misconceptions import MisconceptionText, known_texts, own_texts
 from grader.model import Visibility
+from grader.text import perhaps
+from grader.yaml_values import WHOLE_REASON, Points, Section, Share
 
-
-def _decimal(value: object) -> object:
-    """Turn a YAML number into the decimal that was written, not its binary neighbour."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        raise ValueError("points are a number, such as 12 or 2.5")
-    return Decimal(str(value))
-
-
-Points = Annotated[Decimal, BeforeValidator(_decimal), Field(ge=0, le=100_000)]
 # Fields of a rubric that are not written in its file.
 NOT_IN_FILES = ("root", "texts")
 # The column of Gradescope's leaderboard that is no milestone.
 SCORE_COLUMN = "score"
-Share = Annotated[Decimal, BeforeValidator(_decimal), Field(ge=0, le=1)]
 Identifier = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=64)]
 Fingerprint = Annotated[str, Field(pattern=r"^[0-9a-f]{12}$")]
 PositiveInt = Annotated[int, Field(gt=0, le=1_000_000)]
@@ -42,11 +34,7 @@ Text = Annotated[str, Field(min_length=1, max_length=300)]
 Show = Literal["name", "message", "details"]
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-
-
-class Limits(_Section):
+class Limits(Section):
     """What one submission may use.
 
     Attributes:
@@ -62,7 +50,7 @@ class Limits(_Section):
     output_kb: PositiveInt = 64
 
 
-class Criterion(_Section):
+class Criterion(Section):
     """A line of the rubric: some tests, and the points for passing them.
 
     Attributes:
@@ -81,7 +69,7 @@ class Criterion(_Section):
     visibility: Visibility | None = None
 
 
-class Milestone(_Section):
+class Milestone(Section):
     """One file of the assignment with the suite that examines it."""
 
     id: Identifier
@@ -96,7 +84,7 @@ class Milestone(_Section):
         return sum((criterion.points for criterion in self.criteria), Decimal(0))
 
 
-class GradescopeSettings(_Section):
+class GradescopeSettings(Section):
     """What Gradescope is to show.
 
     Attributes:
@@ -108,10 +96,13 @@ class GradescopeSettings(_Section):
     leaderboard: Annotated[tuple[Text, ...], Field(strict=False)] = ()
 
 
-class Rubric(_Section):
+class Rubric(Section):
     """A whole rubric, valid in itself.
 
     Attributes:
+        late: due times, and what late work costs.
+        attempts: which of several attempts of a student counts: the newest, or the best after
+            what lateness takes.
         messages: file with texts of misconceptions in place of the grader's own.
         groups: names that an instructor has given to groups of wrong answers, by fingerprint.
         root: the folder that its paths start from.
@@ -127,6 +118,8 @@ class Rubric(_Section):
     limits: Limits = Limits()
     gradescope: GradescopeSettings = GradescopeSettings()
     milestones: Annotated[tuple[Milestone, ...], Field(min_length=1, strict=False)]
+    late: LateRules | None = None
+    attempts: Literal["newest", "best"] = "newest"
     messages: Text | None = None
     groups: dict[Fingerprint, MisconceptionText] = Field(default_factory=dict)
     root: Annotated[Path, Field(exclude=True)] = Path()
@@ -232,7 +225,7 @@ def check_tests_counted(rubric: Rubric, path: Path, tests: Sequence[str]) -> Non
                     problems.append(
                         f"milestone {milestone.id}, criterion {criterion.id}: the pattern "
                         f"{pattern!r} matches no test of {milestone.suite}"
-                        + _perhaps(pattern, names)
+                        + perhaps(pattern, names)
                     )
     for test, criteria in counted.items():
         if not criteria:
@@ -273,13 +266,15 @@ def _validation_problem(detail: ErrorDetails, places: Located) -> str:
     if kind == "extra_forbidden":
         fields = _section_at(location[:-1]).model_fields
         known = [key for key in fields if key not in NOT_IN_FILES]
-        reason = "is not a key of the rubric" + _perhaps(str(location[-1]), known)
+        reason = "is not a key of the rubric" + perhaps(str(location[-1]), known)
     elif kind == "missing":
         reason = "is missing"
     elif kind == "literal_error":
         words = [str(word) for word in _literal_words(location)]
         reason = f"must be one of {', '.join(words)}, not {detail['input']!r}"
-        reason += _perhaps(str(detail["input"]), words)
+        reason += perhaps(str(detail["input"]), words)
+    elif kind == WHOLE_REASON:
+        reason = detail["msg"]
     else:
         message = detail["msg"].removeprefix("Value error, ")
         reason = f"{message[0].lower()}{message[1:]}, not {_short(detail['input'])}"
@@ -301,6 +296,8 @@ def _section_at(location: tuple[str | int, ...]) -> type[BaseModel]:
         "gradescope": GradescopeSettings,
         "milestones": Milestone,
         "criteria": Criterion,
+        "late": LateRules,
+        "penalty": Penalty,
     }
     if names[:1] == ["groups"]:
         return MisconceptionText
@@ -347,7 +344,7 @@ def _unknown_columns(data: dict[str, Any], milestones: list[Any], places: Locate
     for index, column in enumerate(columns if isinstance(columns, list) else ()):
         if column not in known:
             location = ("gradescope", "leaderboard", index)
-            reason = f"must be one of {', '.join(known)}{_perhaps(str(column), known)}"
+            reason = f"must be one of {', '.join(known)}{perhaps(str(column), known)}"
             yield sentence(places[location], dotted(location), reason)
 
 
@@ -357,7 +354,7 @@ def _missing_suites(milestones: list[Any], suites: Path, places: Located) -> Ite
         name = milestone.get("suite") if isinstance(milestone, dict) else None
         if isinstance(name, str) and not (suites / name).is_file():
             location = ("milestones", index, "suite")
-            reason = f"no such suite: {name}{_perhaps(name, here)}"
+            reason = f"no such suite: {name}{perhaps(name, here)}"
             yield sentence(places[location], dotted(location), reason)
 
 
@@ -370,7 +367,7 @@ def _unknown_misconceptions(
             if name not in known_texts():
                 location = (*path, index, "misconceptions", name)
                 place = places.get((*location, "<key>")) or _nearest_place(location, places)
-                reason = f"no such misconception{_perhaps(str(name), list(known_texts()))}"
+                reason = f"no such misconception{perhaps(str(name), list(known_texts()))}"
                 yield sentence(place, dotted(location), reason)
 
 
@@ -384,11 +381,6 @@ def _repeated(sections: list[Any], path: tuple[str | int, ...], places: Located)
         seen.append(identifier)
 
 
-def _perhaps(word: str, known: Sequence[str]) -> str:
-    near = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
-    return f"; perhaps you meant {near[0]!r}" if near else ""
-
-
 def _short(value: object) -> str:
-    text = repr(value)
+    text = str(value) if isinstance(value, date) else repr(value)
     return text if len(text) <= 40 else text[:37] + "..."

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
+from grader.lateness import CENT, Extension, lateness
 from grader.model import (
     DETAILS,
     CriterionScore,
@@ -20,20 +21,23 @@ from grader.model import (
     Status,
     TestCount,
     TestResult,
+    Timing,
     Verdict,
 )
 from grader.rubric import Criterion, Milestone, Rubric, tests_of
 
-CENT = Decimal("0.01")
 MAX_MESSAGES = 3
 
 
-def score(report: Mapping[str, Any], rubric: Rubric) -> Scorecard:
+def score(
+    report: Mapping[str, Any], rubric: Rubric, extension: Extension | None = None
+) -> Scorecard:
     """Score one report.
 
     Args:
         report: contents of a report.json of this grader.
         rubric: the rubric as it is now.
+        extension: the student's, if there is one.
     """
     examination = report["examination"]
     results = test_results(report)
@@ -47,15 +51,26 @@ def score(report: Mapping[str, Any], rubric: Rubric) -> Scorecard:
         milestones.append(scored)
     faults = [r for r in results.values() if r.verdict is Verdict.GRADER_FAULT]
     status = _status(examination["facts"], faults)
+    total = earned.quantize(CENT, rounding=ROUND_HALF_UP)
+    late = lateness(timing_of(report), rubric.late, extension, total)
+    if status == "needs-attention":  # without a score there is nothing to take from
+        late = None
+    left = total - Decimal(str(late.taken)) if late else total
     return Scorecard(
         student=examination["student"],
         status=status,
-        score=None if status == "needs-attention" else _rounded(earned),
+        score=None if status == "needs-attention" else float(left),
         max_score=_rounded(rubric.points),
         milestones=tuple(milestones),
         notes=tuple(filter(None, examination["facts"].get("notes", "").split("\n"))),
         problem=_problem(examination["facts"], faults),
+        late=late,
     )
+
+
+def timing_of(report: Mapping[str, Any]) -> Timing:
+    """When the submission of a report was handed in, as its facts say."""
+    return Timing.model_validate_json(report["examination"]["facts"].get("timing", "{}"))
 
 
 def unscored(student: str, rubric: Rubric, problem: str) -> Scorecard:

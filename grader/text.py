@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
+
 
 def printable(text: str) -> str:
     """A text in which every control or formatting character is a replacement character.
@@ -12,3 +15,9 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
+def perhaps(word: str, known: Iterable[str]) -> str:
+    """The end of a message about an unknown word: the nearest known one, if any is near."""
+    near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.5)
+    return f"; perhaps you meant {near[0]!r}" if near else ""

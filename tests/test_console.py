@@ -8,6 +8,7 @@ import pytest
 
 from grader.model import (
     CriterionScore,
+    Late,
     MilestoneScore,
     Misconception,
     Scorecard,
@@ -207,3 +208,36 @@ def test_on_a_terminal_progress_is_a_bar_that_goes() -> None:
             progress.advance()
     assert "3/3" in stream.getvalue()
     assert "graded" not in stream.getvalue()
+
+
+TOLD = "Handed in 1 h late: 1 begun day x 10 % of 5 = 0.5 points taken: 4.5."
+LATE = Late(
+    submitted=None,
+    due=None,
+    late_due=None,
+    extended=False,
+    marked_late=False,
+    seconds=3600,
+    counted=1,
+    before=5.0,
+    taken=0.5,
+    explanation=TOLD,
+)
+
+
+def test_the_table_tells_what_lateness_took(rubric: Rubric) -> None:
+    """In a column of its own, so that the sum is right; without late work there is none."""
+    late = card(rubric).model_copy(update={"late": LATE})
+    others = [card(rubric, "bob"), card(rubric, "cy", "needs-attention")]
+    lines = shown(class_table([late, *others], rubric))
+    assert lines[0].split()[-3:] == ["late", "score", "status"]
+    assert lines[1].split()[-3:] == ["-0.5", "4.5", "graded"]
+    assert lines[2].split()[-2:] == ["4.5", "graded"]
+    assert lines[4].split()[-1] == "100"
+    assert "late" not in shown(class_table(others, rubric))[0]
+
+
+def test_the_feedback_tells_the_arithmetic(rubric: Rubric) -> None:
+    """Before the score, which is the one after it."""
+    late = card(rubric).model_copy(update={"late": LATE})
+    assert shown(feedback_text(late))[-2:] == [TOLD, "Score: 4.5 of 100"]

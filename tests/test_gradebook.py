@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import csv
 import io
+from datetime import datetime, timezone
 
 import pytest
 
-from grader.model import MilestoneScore, Misconception, Scorecard, Status, Submission
+from grader.model import (
+    Late,
+    MilestoneScore,
+    Misconception,
+    Person,
+    Scorecard,
+    Status,
+    Submission,
+)
 from grader.report.gradebook import gradebook_csv, spreadsheet_safe
 from grader.rubric import Rubric
 
@@ -133,3 +142,62 @@ def test_submissions_and_cards_belong_together(rubric: Rubric) -> None:
     """A card too few is an error, not a shifted column."""
     with pytest.raises(ValueError, match="shorter"):
         gradebook_csv([submission(), submission()], [card(rubric)], rubric)
+
+
+def late(submitted: datetime | None, seconds: int, taken: float, marked: bool = False) -> Late:
+    return Late(
+        submitted=submitted,
+        due=None,
+        late_due=None,
+        extended=False,
+        marked_late=marked,
+        seconds=seconds,
+        counted=0,
+        before=12.5,
+        taken=taken,
+        explanation="",
+    )
+
+
+NOW = datetime(2026, 10, 4, tzinfo=timezone.utc)
+
+
+@pytest.mark.parametrize(
+    ("found", "cell", "notes"),
+    [
+        (None, "", "a note"),
+        (late(NOW, 0, 0.0), "", "a note"),
+        (late(NOW, 97_200, 2.5), "1 day 3 h (-2.5)", "a note"),
+        (late(NOW, 60, 0.0), "1 min", "a note"),
+        (late(None, 0, 0.0), "unknown", "a note"),
+        (late(None, 0, 0.0, marked=True), "late, time unknown",
+         "a note Marked late by the platform, which does not say when it was handed in: nothing "
+         "was taken."),
+    ],
+    ids=["nothing", "in-time", "late", "grace", "unknown", "marked"],
+)  # fmt: skip
+def test_lateness_has_a_column(rubric: Rubric, found: Late | None, cell: str, notes: str) -> None:
+    """How late and what it took; a mark without a time is noted for the instructor."""
+    row = only_row(rubric, submission(), card(rubric).model_copy(update={"late": found}))
+    assert (row["late"], row["notes"]) == (cell, notes)
+
+
+def test_a_submission_without_a_score_is_not_called_late(rubric: Rubric) -> None:
+    """Nothing was handed in, or somebody has to look first."""
+    scored = card(rubric, "no-submission").model_copy(update={"late": late(None, 0, 0.0)})
+    assert only_row(rubric, submission(), scored)["late"] == ""
+
+
+def test_each_of_a_group_has_a_line(rubric: Rubric) -> None:
+    """With the same score, an own e-mail, and the others in the notes."""
+    people = (
+        Person(student="ann", name="Ann", email="ann@x.edu"),
+        Person(student="bo", name="Bo"),
+    )
+    group = submission().model_copy(update={"people": people})
+    found = rows(gradebook_csv([group], [card(rubric)], rubric))
+    assert [(row["student"], row["name"], row["email"], row["score"]) for row in found] == [
+        ("ann", "Ann", "ann@x.edu", "12.5"),
+        ("bo", "Bo", "", "12.5"),
+    ]
+    assert found[1]["notes"] == "a note Handed in together with Ann; see ann."

@@ -378,3 +378,85 @@ def test_a_group_has_a_fingerprint(folder: Path, name: str) -> None:
     )
     assert problem.startswith("line 5, ")
     assert "groups." in problem
+
+
+LATE = """\
+late:
+  due: 2026-10-03T23:59:00+02:00
+  late_due: 2026-10-10 23:59 +02:00
+  grace: 15 minutes
+  penalty: {percent: 12.5, per: day, cap: 50}
+  zone: Europe/Zurich
+attempts: best
+"""
+
+
+def test_a_late_section_gives_what_it_says(folder: Path) -> None:
+    """Times with their zones, spans with their units, exact decimals."""
+    rubric = parse(folder, VALID + LATE)
+    assert rubric.late is not None
+    assert rubric.late.penalty is not None
+    assert str(rubric.late.due) == "2026-10-03 23:59:00+02:00"
+    assert str(rubric.late.late_due) == "2026-10-10 23:59:00+02:00"
+    assert str(rubric.late.grace) == "0:15:00"
+    assert (str(rubric.late.penalty.percent), rubric.late.penalty.per) == ("12.5", "day")
+    assert rubric.attempts == "best"
+    assert parse(folder, VALID).late is None
+    assert parse(folder, VALID).attempts == "newest"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("due: 2026-10-03T23:59:00+02:00", "due: 2026-10-03T23:59:00",
+         "line 21, column 3: late.due: must be a time with its zone, such as "
+         "2026-10-03T23:59:00+02:00, not 2026-10-03 23:59:00"),
+        ("due: 2026-10-03T23:59:00+02:00", "due: tonight", "line 21, column 3: late.due: must be a "
+         "time with its zone, such as 2026-10-03T23:59:00+02:00, not 'tonight'"),
+        ("due: 2026-10-03T23:59:00+02:00", "dew: 2026-10-03T23:59:00+02:00",
+         "line 21, column 3: late.due: is missing|line 21, column 3: late.dew: is not a key of the "
+         "rubric; perhaps you meant 'due'"),
+        ("2026-10-10 23:59", "2026-10-01 23:59",
+         "line 22, column 3: late.late_due: must not be before due"),
+        ("15 minutes", "15:00", "line 23, column 3: late.grace: must be a span with its unit, such "
+         "as 15 minutes or 2 hours, not 900"),
+        ("percent: 12.5", "points: 3, percent: 12.5",
+         "line 24, column 13: late.penalty.points: give either percent or points, and not both"),
+        ("percent: 12.5, ", "",
+         "line 24, column 12: late.penalty.points: give either percent or points, and not both"),
+        ("percent: 12.5", "percent: 101", "line 24, column 13: late.penalty.percent: input should "
+         "be less than or equal to 100, not 101"),
+        ("cap: 50", "cap: 150",
+         "line 24, column 38: late.penalty.cap: cannot be more than 100 percent, not 150"),
+        ("per: day", "per: dya", "line 24, column 28: late.penalty.per: must be one of day, hour, "
+         "not 'dya'; perhaps you meant 'day'"),
+        ("Europe/Zurich", "Europe/Zurch", "line 25, column 3: late.zone: this machine knows no "
+         "time zone 'Europe/Zurch'; perhaps you meant 'Europe/Zurich'"),
+        ("Europe/Zurich", "../../etc/passwd", "line 25, column 3: late.zone: this machine knows "
+         "no time zone '../../etc/passwd'"),
+        ("attempts: best", "attempts: bst", "line 26, column 1: attempts: must be one of newest, "
+         "best, not 'bst'; perhaps you meant 'best'"),
+    ],
+)  # fmt: skip
+def test_faults_of_the_late_section_have_places(
+    folder: Path, old: str, new: str, expected: str
+) -> None:
+    """Like those of the rest of the rubric."""
+    text = VALID + LATE
+    assert old in text
+    with pytest.raises(RubricError) as caught:
+        parse(folder, text.replace(old, new, 1))
+    assert "|".join(caught.value.problems) == expected
+
+
+def test_faults_of_the_late_section_come_at_once(folder: Path) -> None:
+    """Also those that are about two values, beside those that are about one."""
+    text = (VALID + LATE).replace("2026-10-10", "2026-10-01").replace("per: day", "per: week")
+    with pytest.raises(RubricError) as caught:
+        parse(folder, text.replace("15 minutes", "soon").replace("points: 3", "points: -3"))
+    assert [problem.split(": ")[1] for problem in caught.value.problems] == [
+        "milestones[0].criteria[1].points",
+        "late.late_due",
+        "late.grace",
+        "late.penalty.per",
+    ]

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Iterable
+from datetime import datetime, timezone
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grader.lateness import Extension, LateRules
 from grader.misconceptions import MisconceptionText, known_texts
 from grader.model import Scorecard, Verdict
 from grader.rubric import Rubric, parse_rubric
@@ -389,3 +393,56 @@ def test_a_report_without_any_diagnosis_is_scored() -> None:
     card = score(report, rubric_of({"points": 4, "misconceptions": SHARES}))
     (milestone,) = card.milestones
     assert (card.score, milestone.misconceptions, milestone.group) == (4.0, (), "")
+
+
+RULES = LateRules.model_validate(
+    {"due": datetime(2026, 10, 3, 23, 59, tzinfo=timezone.utc),
+     "penalty": {"percent": 10, "per": "day"}}
+)  # fmt: skip
+TOMORROW = '{"submitted": "2026-10-04T23:59:00Z"}'
+
+
+def late_rubric() -> Rubric:
+    """Thirds of a point, and a tenth of them taken for each begun day."""
+    plain = rubric_of({"points": 1, "award": "proportional"})
+    return plain.model_copy(update={"late": RULES})
+
+
+def thirds(**facts: str) -> dict[str, Any]:
+    """A report with two of three tests passed."""
+    tests = [entry("test_c0_a"), entry("test_c0_b"), entry("test_c0_c", "failed")]
+    return report_of(*tests, **facts)
+
+
+def test_the_penalty_is_one_of_the_rounded_score() -> None:
+    """What a student sees is what the percentage is taken of: 10 % of 0.67."""
+    card = score(thirds(timing=TOMORROW), late_rubric())
+    assert card.late is not None
+    assert (card.score, card.late.before, card.late.taken) == (0.6, 0.67, 0.07)
+    assert card.milestones[0].score == 0.67
+
+
+def test_an_extension_is_part_of_scoring() -> None:
+    """Score is a function of report, rubric and extension."""
+    card = score(thirds(timing=TOMORROW), late_rubric(), Extension(days=Decimal(1)))
+    assert (card.score, card.late and card.late.extended) == (0.67, True)
+
+
+def test_a_submission_that_needs_attention_has_no_penalty() -> None:
+    """There is no score to take from, and nothing is reckoned with a wrong one."""
+    card = score(thirds(timing=TOMORROW, problem="Two files."), late_rubric())
+    assert (card.score, card.late) == (None, None)
+
+
+def test_without_times_the_file_is_what_it_was() -> None:
+    """No key is there for what nobody knows; with a section or a time there is one."""
+    plain = rubric_of({"points": 1})
+    known = {"late": False, "attempts": False}
+    for report, rubric, late in (
+        (thirds(), plain, False),
+        (thirds(timing=TOMORROW), plain, True),
+        (thirds(), late_rubric(), True),
+    ):
+        saved = json.loads(score(report, rubric).model_dump_json())
+        assert {key: key in saved for key in known} == {**known, "late": late}
+        assert Scorecard.model_validate_json(json.dumps(saved)) == score(report, rubric)

@@ -54,4 +54,4 @@ def _only_the_file(card: Scorecard, path: Path, rubric: Rubric) -> Scorecard:
     wanted = next(milestone.id for milestone in rubric.milestones if milestone.file == file)
     (kept,) = (milestone for milestone in card.milestones if milestone.id == wanted)
     update = {"milestones": (kept,), "score": kept.score, "max_score": kept.max_score}
-    return card.model_copy(update=update)
+    return card.model_copy(update={**update, "late": None})

@@ -11,6 +11,7 @@ from cyclopts import Parameter, validators
 
 from grader.batch import ClassRun, counts
 from grader.commands.options import (
+    ExtensionsOption,
     JsonOption,
     RubricOption,
     available_cpus,
@@ -21,9 +22,11 @@ from grader.commands.options import (
 )
 from grader.errors import ExitStatus
 from grader.examiner.client import Nursery
+from grader.intake.extensions import load_extensions
 from grader.intake.layouts import find_submissions
 from grader.model import Scorecard
 from grader.report.console import ClassProgress, class_table, console
+from grader.report.gradebook import UNKNOWN, late_cell
 from grader.results import Results
 from grader.rubric import Rubric, load_rubric
 
@@ -34,6 +37,7 @@ def grade(
     *,
     out: Annotated[Path, Parameter(help="Results folder.")] = Path("results"),
     rubric: RubricOption = None,
+    extensions: ExtensionsOption = None,
     jobs: Annotated[
         int | None,
         Parameter(
@@ -53,6 +57,7 @@ def grade(
     with Nursery() as nursery:
         loaded = load_rubric(rubric_path)
         found = find_submissions(submissions, loaded, out)
+        more_time = load_extensions(extensions, loaded, found)
         Results(out).check_writable()
         with ClassProgress(len(found)) as progress:
             run = ClassRun(
@@ -63,6 +68,7 @@ def grade(
                 walls,
                 fresh,
                 on_card=lambda card, new: progress.advance(),
+                extensions=more_time,
             )
             try:
                 cards = run.grade(nursery, found)
@@ -91,4 +97,10 @@ def _show_class(cards: Sequence[Scorecard], rubric: Rubric, out: Path, as_json: 
     for card in cards:
         if card.problem:
             shown.print(f"{card.student} needs attention: {card.problem}", markup=False)
+    unknown = sum(late_cell(card) == UNKNOWN for card in cards)
+    if unknown:
+        shown.print(
+            f"Of {unknown} submissions nobody knows when they were handed in; nothing was taken "
+            "from them. Times may stand in submissions.csv."
+        )
     shown.print(f"\nFeedback, scores and gradebook.csv are in {out}", markup=False)

@@ -17,6 +17,13 @@ from grader.sandbox.policy import FILE_WALLS
 RubricOption = Annotated[
     Path | None, Parameter(name=["--rubric"], help="The rubric; default: the assignment's own.")
 ]
+ExtensionsOption = Annotated[
+    Path | None,
+    Parameter(
+        name=["--extensions"],
+        help="Students with more time; default: extensions.csv beside the rubric.",
+    ),
+]
 JsonOption = Annotated[bool, Parameter(name=["--json"], help="Print JSON for programs.")]
 
 

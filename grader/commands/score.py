@@ -9,10 +9,17 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from grader.commands.options import JsonOption, RubricOption, default_rubric, print_json
+from grader.commands.options import (
+    ExtensionsOption,
+    JsonOption,
+    RubricOption,
+    default_rubric,
+    print_json,
+)
 from grader.errors import ExitStatus, ResultsError
+from grader.intake.extensions import load_extensions
 from grader.report.console import changes_table, console
-from grader.rescore import Rescored, rescore, save_rescored
+from grader.rescore import Rescored, rescore, save_rescored, saved_class
 from grader.results import Results
 from grader.rubric import load_rubric
 
@@ -22,6 +29,7 @@ def score(
     /,
     *,
     rubric: RubricOption = None,
+    extensions: ExtensionsOption = None,
     yes: Annotated[
         bool, Parameter(name=["--yes"], help="Also where somebody loses points.")
     ] = False,
@@ -30,7 +38,8 @@ def score(
     """Score the saved reports with the rubric as it is now.  Nothing is run again."""
     rubric_path = rubric or default_rubric()
     loaded, saved = load_rubric(rubric_path), Results(results)
-    found = rescore(saved, loaded, rubric_path)
+    more_time = load_extensions(extensions, loaded, saved_class(saved))
+    found = rescore(saved, loaded, rubric_path, more_time)
     changed = [one for one in found if one.changed]
     _show_changes(changed, as_json)
     losing = [one.after.student for one in changed if one.loses]

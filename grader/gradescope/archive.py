@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from grader.errors import AssignmentError
 from grader.gradescope.wheel import add_file, wheel_bytes, wheel_name
+from grader.intake.extensions import TABLE as EXTENSIONS
 from grader.intake.names import is_noise
 from grader.rubric import Rubric
 
@@ -47,6 +48,8 @@ def unix_text(path: Path) -> bytes:
 def _assignment_files(rubric: Rubric, rubric_path: Path) -> Iterator[tuple[str, bytes]]:
     """The rubric, and what it names, at the same places relative to it."""
     yield RUBRIC_NAME, rubric_path.read_bytes()
+    if (rubric.root / EXTENSIONS).is_file():
+        yield EXTENSIONS, (rubric.root / EXTENSIONS).read_bytes()
     seen: set[str] = set()
     for key in ("stubs", "solutions", "suites", "messages"):
         value = getattr(rubric, key)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from grader import __version__
-from grader.gradescope.metadata import Metadata
+from grader.gradescope.metadata import Metadata, PreviousSubmission
 from grader.gradescope.results_format import (
     FailedRun,
     GradescopeResults,
@@ -21,6 +21,7 @@ from grader.gradescope.results_format import (
 from grader.model import CriterionScore, MilestoneScore, Misconception, Scorecard, Verdict
 from grader.report.feedback import VERDICT_WORDS, escape, points
 from grader.rubric import SCORE_COLUMN, Milestone, Rubric
+from grader.times import time_text
 
 EARNED = "earned"
 MAX_FILES_SHOWN = 20
@@ -46,8 +47,10 @@ def graded_results(
     """What Gradescope is told of a submission that has its score."""
     if card.score is None:
         raise ValueError("a scorecard without a score has no results")
+    best = _better_before(card.score, rubric, circumstances.metadata)
+    score = card.score if best is None or best.score is None else best.score
     return GradescopeResults(
-        score=card.score,
+        score=score,
         execution_time=circumstances.seconds,
         output="\n\n".join(_top(card, rubric, circumstances)),
         output_format="md",
@@ -55,9 +58,9 @@ def graded_results(
         test_name_format="text",
         visibility=rubric.gradescope.visibility,
         stdout_visibility="hidden",
-        extra_data={"grader": __version__, EARNED: card.score, "status": card.status},
+        extra_data={"grader": __version__, EARNED: _earned(card), "status": card.status},
         tests=tuple(_tests(card, rubric)),
-        leaderboard=_leaderboard(card, rubric),
+        leaderboard=_leaderboard(card, score, rubric),
     )
 
 
@@ -106,10 +109,8 @@ def visibility_warning(rubric: Rubric) -> str:
 
 def _top(card: Scorecard, rubric: Rubric, circumstances: Circumstances) -> Iterator[str]:
     """Paragraphs of the output on top."""
-    everything = not hides_points(rubric)
-    if everything and card.score is not None:
-        yield f"**Score: {points(card.score)} of {points(card.max_score)}**"
-        yield from _progress(card.score, circumstances.metadata)
+    if not hides_points(rubric) and card.score is not None:
+        yield from _total(card, card.score, rubric, circumstances.metadata)
     yield from _group(circumstances.metadata)
     if card.status == "no-submission":
         yield "No Python file was found in your submission."
@@ -118,6 +119,30 @@ def _top(card: Scorecard, rubric: Rubric, circumstances: Circumstances) -> Itera
     yield from (f"> {escape(note)}" for note in card.notes)
     for milestone, scored in _pairs(card, rubric):
         yield from _summary(milestone, scored, rubric)
+
+
+def _total(card: Scorecard, score: float, rubric: Rubric, metadata: Metadata) -> Iterator[str]:
+    yield f"**Score: {points(score)} of {points(card.max_score)}**"
+    if card.late and card.late.explanation:
+        yield escape(card.late.explanation)
+    best = _better_before(score, rubric, metadata)
+    if best is not None and best.score is not None:
+        when = f", of {time_text(best.submission_time)}" if best.submission_time else ""
+        yield escape(f"Your best submission counts: {points(best.score)} points{when}.")
+    yield from _progress(_earned(card), metadata)
+
+
+def _better_before(score: float, rubric: Rubric, metadata: Metadata) -> PreviousSubmission | None:
+    """The earlier submission that counts in place of this one, if the rubric says so."""
+    if rubric.attempts == "newest":
+        return None
+    best = max(metadata.graded_before, key=lambda before: before.score or 0.0, default=None)
+    return best if best is not None and (best.score or 0.0) > score else None
+
+
+def _earned(card: Scorecard) -> float:
+    """Points for the work itself, before anything is taken for lateness."""
+    return card.late.before if card.late else card.score or 0.0
 
 
 def _misses_files(card: Scorecard) -> bool:
@@ -214,10 +239,12 @@ def _output(criterion: CriterionScore, mistakes: tuple[Misconception, ...]) -> s
     return "\n\n".join([*paragraphs, *(["\n".join(lines)] if lines else [])])
 
 
-def _leaderboard(card: Scorecard, rubric: Rubric) -> tuple[LeaderboardColumn, ...] | None:
+def _leaderboard(
+    card: Scorecard, score: float, rubric: Rubric
+) -> tuple[LeaderboardColumn, ...] | None:
     if not rubric.gradescope.leaderboard:
         return None
     values = {milestone.id: (milestone.title, milestone.score) for milestone in card.milestones}
-    values[SCORE_COLUMN] = ("Score", card.score or 0.0)
+    values[SCORE_COLUMN] = ("Score", score)
     columns = [values[name] for name in rubric.gradescope.leaderboard if name in values]
     return tuple(LeaderboardColumn(name=n, value=v, order="desc") for n, v in columns)

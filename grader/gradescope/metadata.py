@@ -21,6 +21,8 @@ from pydantic import (
     WrapValidator,
 )
 
+from grader.intake.names import safe_id
+from grader.model import Person, Timing
 from grader.text import printable
 
 MAX_BYTES = 20_000_000
@@ -89,6 +91,28 @@ class Metadata(_Part):
     assignment: Annotated[Assignment | None, Lenient] = None
     users: Annotated[tuple[User, ...], BeforeValidator(_records)] = ()
     previous_submissions: Annotated[tuple[PreviousSubmission, ...], BeforeValidator(_records)] = ()
+
+    @property
+    def timing(self) -> Timing:
+        """When it was handed in and due, as far as Gradescope tells."""
+        assignment = self.assignment or Assignment()
+        return Timing(
+            submitted=self.created_at, due=assignment.due_date, late_due=assignment.late_due_date
+        )
+
+    @property
+    def people(self) -> tuple[Person, ...]:
+        """Who handed it in, as far as they have a name or an address."""
+        taken: set[str] = set()
+        return tuple(
+            Person(
+                student=safe_id(user.email or user.name or "", taken),
+                name=user.name or "",
+                email=user.email or "",
+            )
+            for user in self.users
+            if user.name or user.email
+        )
 
     @property
     def graded_before(self) -> tuple[PreviousSubmission, ...]:

@@ -32,6 +32,7 @@ from grader.gradescope.conversion import (
 from grader.gradescope.metadata import read_metadata
 from grader.gradescope.results_format import FailedRun, GradescopeResults, results_json
 from grader.intake.archives import unpacked
+from grader.intake.extensions import load_extensions
 from grader.intake.layouts import single_submission
 from grader.intake.names import is_noise
 from grader.lint import losing
@@ -113,7 +114,8 @@ def check(rubric_path: Path) -> str:
     with tempfile.TemporaryDirectory(prefix="grade-check-") as folder:
         copy = Path(folder) / "submission"
         shutil.copytree(rubric.root / rubric.solutions, copy)
-        card = grade_one(single_submission(copy, rubric), rubric, rubric_path, Path(folder))
+        submission = single_submission(copy, rubric)
+        card = grade_one(submission, rubric, rubric_path, Path(folder))
         if card.score is not None:
             results_json(graded_results(card, rubric, Circumstances()))
     losses = [card.problem] if card.problem else list(losing(card))
@@ -138,6 +140,7 @@ def grade_one(submission: Submission, rubric: Rubric, rubric_path: Path, folder:
 
     Raises:
         ContainmentError: if nothing keeps files out of reach.
+        TableError: if the extensions beside the rubric are wrong.
         GraderError: if the grader cannot work.
     """
     walls = available_walls()
@@ -147,9 +150,11 @@ def grade_one(submission: Submission, rubric: Rubric, rubric_path: Path, folder:
             "there is no Landlock.",
             "Run it as Gradescope does: as root in the container.",
         )
+    extensions = load_extensions(None, rubric, [submission], whole_class=False)
     results = Results(folder / "results")
+    run = ClassRun(rubric, rubric_path, results, 1, walls, extensions=extensions)
     with Nursery() as nursery:
-        (card,) = ClassRun(rubric, rubric_path, results, 1, walls).grade(nursery, [submission])
+        (card,) = run.grade(nursery, [submission])
     return card
 
 
@@ -166,7 +171,12 @@ def _results(layout: Layout, seconds: int) -> GradescopeResults | FailedRun:
         (Path(name) / "files").mkdir()
         folder, notes = unpacked(layout.submission, Path(name) / "files")
         submission = single_submission(folder, rubric)
-        submission = submission.model_copy(update={"notes": (*submission.notes, *notes)})
+        update = {
+            "notes": (*submission.notes, *notes),
+            "people": metadata.people,
+            "timing": metadata.timing,
+        }
+        submission = submission.model_copy(update=update)
         if submission.problem:
             return refused_results(" ".join((submission.problem, *notes)), files)
         card = grade_one(submission, rubric, layout.rubric, Path(name))

@@ -12,8 +12,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from grader.intake.layouts import MAX_DEPTH, MAX_FILE_BYTES, MAX_FILES, UNREAD_SUFFIXES
+from grader.intake.layouts import MAX_DEPTH, MAX_FILE_BYTES, MAX_FILES
 from grader.intake.names import is_noise
+from grader.intake.owners import UNREAD_SUFFIXES
 from grader.text import printable
 
 ZIP = ".zip"

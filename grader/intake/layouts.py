@@ -1,4 +1,4 @@
-"""Finds the submissions in a folder: a folder per student, or flat files with their names."""
+"""Finds the submissions in a folder: those of a platform's download, or plain folders and files."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from grader.errors import SubmissionsError
-from grader.intake.names import (
-    canonical_file,
-    is_noise,
-    is_test_file,
-    safe_id,
-    split_owner,
-)
+from grader.intake.attempts import counting_attempts
+from grader.intake.deliveries import Delivery, by_student
+from grader.intake.gradescope_export import METADATA, gradescope_deliveries
+from grader.intake.names import canonical_file, is_noise, is_test_file, safe_id
+from grader.intake.owners import UNREAD_SUFFIXES, find_deliveries
+from grader.intake.platforms import read_name
+from grader.intake.submissions_csv import TABLE, apply_table
 from grader.model import SourceFile, Submission
 from grader.rubric import Rubric
 from grader.text import printable
@@ -26,8 +26,6 @@ MAX_FILES = 200
 MAX_FILE_BYTES = 1 << 20
 # Names by which Python finds something else than a submission's file.
 HIDDEN_MODULES = sys.stdlib_module_names | {"numpy", "pytest", "torch"}
-# What students hand in besides Python files, and what this version cannot open.
-UNREAD_SUFFIXES = frozenset({".7z", ".gz", ".ipynb", ".rar", ".tar", ".tgz", ".zip"})
 
 
 def find_submissions(folder: Path, rubric: Rubric, results: Path | None = None) -> list[Submission]:
@@ -35,7 +33,8 @@ def find_submissions(folder: Path, rubric: Rubric, results: Path | None = None) 
 
     Each subfolder is a student.  Files beside them belong to the student whose name stands in
     front (`jdoe_milestone1_layernorm.py`), or are a whole program of the student they are named
-    after.  A folder that holds the assignment's files themselves is one submission.
+    after.  A folder that holds the assignment's files themselves is one submission.  Platforms'
+    names tell students and times; so do Gradescope's metadata, and a `submissions.csv`.
 
     Args:
         folder: where to look.
@@ -44,21 +43,25 @@ def find_submissions(folder: Path, rubric: Rubric, results: Path | None = None) 
 
     Raises:
         SubmissionsError: if the path is no folder, cannot be read or holds no submission.
+        TableError: if `submissions.csv` is wrong.
     """
-    entries = [e for e in _entries(folder) if results is None or not _same(e, results)]
     wanted = [milestone.file for milestone in rubric.milestones]
+    folder, entries = _class_folder(folder, results)
     files = [entry.name for entry in entries if entry.is_file(follow_symlinks=False)]
     if any(canonical_file(name, wanted) for name in files):
         return [single_submission(folder, rubric)]
-    found: dict[str, _Owner] = {}
-    for entry in entries:
-        owner, name = _owner_of(entry, wanted)
-        if owner is not None:
-            parts = found.setdefault(owner.casefold(), _Owner(owner))
-            parts.entries.append((Path(entry.path), name))
-    taken: set[str] = set()
+    if METADATA in files:
+        deliveries = gradescope_deliveries(folder, entries)
+    else:
+        deliveries = find_deliveries(entries, wanted)
+    if TABLE in files:
+        apply_table(folder / TABLE, deliveries)
     submissions = [
-        _from_owner(owner, safe_id(owner.name, taken), rubric) for owner in found.values()
+        submission
+        for student, attempts in by_student(deliveries)
+        for submission in counting_attempts(
+            [_from_delivery(delivery, student, rubric) for delivery in attempts], rubric
+        )
     ]
     if not submissions:
         raise SubmissionsError(
@@ -69,37 +72,41 @@ def find_submissions(folder: Path, rubric: Rubric, results: Path | None = None) 
     return sorted(submissions, key=lambda submission: submission.student)
 
 
+def _class_folder(folder: Path, results: Path | None) -> tuple[Path, list[os.DirEntry[str]]]:
+    """The folder with the submissions, and its entries: a platform's own folder inside it."""
+    entries = [e for e in _entries(folder) if results is None or not _same(e, results)]
+    folders = [entry for entry in entries if entry.is_dir(follow_symlinks=False)]
+    if len(folders) == 1 and not any(entry.name == METADATA for entry in entries):
+        inside = _entries(Path(folders[0].path))
+        if any(_is_of_platform(entry) for entry in inside):
+            return Path(folders[0].path), inside
+    return folder, entries
+
+
+def _is_of_platform(entry: os.DirEntry[str]) -> bool:
+    folder = entry.is_dir(follow_symlinks=False)
+    return entry.name == METADATA or (folder and read_name(entry.name, folder) is not None)
+
+
 def _same(entry: os.DirEntry[str], path: Path) -> bool:
     return Path(entry.path).resolve() == path.resolve()
 
 
-@dataclass
-class _Owner:
-    """A student's name, and the folders and files that carry it."""
-
-    name: str
-    entries: list[tuple[Path, str]] = field(default_factory=list)
-
-
-def _owner_of(entry: os.DirEntry[str], wanted: Sequence[str]) -> tuple[str | None, str]:
-    """Whose entry this is, and the name that it has inside the submission."""
-    if entry.is_dir(follow_symlinks=False):
-        return entry.name, ""
-    suffix = Path(entry.name).suffix.lower()
-    if not entry.is_file(follow_symlinks=False) or suffix not in {".py", *UNREAD_SUFFIXES}:
-        return None, ""
-    return split_owner(entry.name, wanted) or (Path(entry.name).stem, entry.name)
-
-
-def _from_owner(owner: _Owner, student: str, rubric: Rubric) -> Submission:
-    collected = _Collected()
-    for path, name in owner.entries:
+def _from_delivery(delivery: Delivery, student: str, rubric: Rubric) -> Submission:
+    collected = _Collected(notes=list(delivery.notes))
+    if delivery.timing.unread:
+        unread = delivery.timing.unread
+        collected.notes.append(f"The time of handing in cannot be read: {unread}.")
+    for path, name in delivery.entries:
         if name:
             collected.add(path, name)
         else:
             collected.add_folder(path)
-    origin = "; ".join(str(path) for path, _ in owner.entries)
-    return _sorted_out(student, owner.name, origin, collected, rubric)
+    origin = "; ".join(str(path) for path, _ in delivery.entries)
+    found = _sorted_out(student, delivery.owner, origin, collected, rubric)
+    problem = " ".join(filter(None, (delivery.problem, found.problem)))
+    update = {"problem": problem, "people": delivery.people, "timing": delivery.timing}
+    return found.model_copy(update=update)
 
 
 def single_submission(path: Path, rubric: Rubric) -> Submission:

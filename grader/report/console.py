@@ -114,16 +114,22 @@ def class_table(cards: Sequence[Scorecard], rubric: Rubric) -> Table:
     table.add_column("student", no_wrap=True, max_width=24)
     for milestone in rubric.milestones:
         table.add_column(milestone.id, justify="right", no_wrap=True)
+    late = any(card.late and card.late.taken for card in cards)
+    if late:
+        table.add_column("late", justify="right", no_wrap=True)
     table.add_column("score", justify="right", no_wrap=True)
     table.add_column("status", no_wrap=True)
     for card in cards:
         scored = [points(m.score) if card.score is not None else "-" for m in card.milestones]
         scored += ["-"] * (len(rubric.milestones) - len(scored))
+        if late:
+            scored.append(f"-{points(card.late.taken)}" if card.late and card.late.taken else "")
         total = points(card.score) if card.score is not None else "-"
         style = "" if card.status == "graded" else "yellow"
         table.add_row(Text(card.student), *scored, total, Text(card.status, style=style))
     table.add_section()
     most = [points(float(milestone.points)) for milestone in rubric.milestones]
+    most += [""] if late else []
     table.add_row("of", *most, points(float(rubric.points)), "", style="dim")
     return table
 
@@ -159,6 +165,8 @@ def feedback_text(card: Scorecard) -> Text:
             )
         for criterion in milestone.criteria:
             _append_criterion(text, criterion, shared)
+    if card.late and card.late.explanation:
+        text.append(_wrapped(card.late.explanation, 0), style="yellow")
     total = points(card.score) if card.score is not None else "-"
     return text.append(f"Score: {total} of {points(card.max_score)}", style="bold")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from grader.attempts import attempts_text
 from grader.model import DETAILS, CriterionScore, MilestoneScore, Scorecard, Verdict
 from grader.rubric import Rubric
 
@@ -42,6 +43,10 @@ def _lines(card: Scorecard, rubric: Rubric) -> Iterator[str]:
     if card.status == "no-submission":
         yield "No Python file was found in your submission."
         return
+    for told in (card.late.explanation if card.late else "", attempts_text(card)):
+        if told:
+            yield escape(told)
+            yield ""
     yield "| Milestone | Points |"
     yield "|---|---:|"
     for milestone in card.milestones:

@@ -5,11 +5,17 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator, Sequence
+from datetime import timedelta
 
-from grader.model import Scorecard, Submission
+from grader.attempts import attempts_text
+from grader.lateness import TIME_UNKNOWN
+from grader.model import Person, Scorecard, Submission
 from grader.report.feedback import points
 from grader.rubric import Rubric
+from grader.times import span_text
 
+# How late a submission is whose time nobody knows.
+UNKNOWN = "unknown"
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -35,32 +41,61 @@ def gradebook_csv(
          "misconceptions", "submission", "notes"]
     )  # fmt: skip
     for submission, card in zip(submissions, cards, strict=True):
-        writer.writerow(
-            [spreadsheet_safe(cell) for cell in _row(submission, card, milestones, remark)]
-        )
+        for person in submission.owners:
+            row = _row(person, submission, card, milestones, remark)
+            writer.writerow([spreadsheet_safe(cell) for cell in row])
     return stream.getvalue().replace("\r\n", "\n")
 
 
 def _row(
-    submission: Submission, card: Scorecard, milestones: Sequence[str], remark: str
+    person: Person,
+    submission: Submission,
+    card: Scorecard,
+    milestones: Sequence[str],
+    remark: str,
 ) -> list[str]:
     scored = {milestone.id: milestone for milestone in card.milestones}
     graded = card.score is not None
     columns = [points(scored[m].score) if graded and m in scored else "" for m in milestones]
     notes = [remark, card.problem, *card.notes, *(n for m in card.milestones for n in m.notes)]
+    notes += [_group(person, submission), attempts_text(card), _unknown_time(card)]
     return [
-        card.student,
-        submission.name,
-        "",
+        person.student,
+        person.name,
+        person.email,
         card.status,
         points(card.score) if card.score is not None else "",
         points(card.max_score),
         *columns,
-        "",
+        late_cell(card),
         " ".join(_named(card)),
         submission.origin,
         " ".join(note for note in notes if note),
     ]
+
+
+def late_cell(card: Scorecard) -> str:
+    """How late a submission is, and what that took: 1 day 3 h (-17.5)."""
+    if card.late is None or card.status != "graded":
+        return ""
+    if card.late.submitted is None:
+        return "late, time unknown" if card.late.marked_late else UNKNOWN
+    if not card.late.seconds:
+        return ""
+    taken = f" (-{points(card.late.taken)})" if card.late.taken else ""
+    return span_text(timedelta(seconds=card.late.seconds)) + taken
+
+
+def _group(person: Person, submission: Submission) -> str:
+    """With whom a submission was handed in, and where its results lie."""
+    others = [other.name for other in submission.owners if other != person]
+    student = submission.student
+    return f"Handed in together with {', '.join(others)}; see {student}." if others else ""
+
+
+def _unknown_time(card: Scorecard) -> str:
+    marked = card.late is not None and card.late.marked_late and card.late.submitted is None
+    return TIME_UNKNOWN if marked else ""
 
 
 def _named(card: Scorecard) -> Iterator[str]:
