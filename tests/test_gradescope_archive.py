@@ -30,6 +30,16 @@ from tests.support import grade, small_assignment
 HERE = ROOT / "grader" / "gradescope"
 RIGHT = "DEED = 'right'\n\n\ndef answer(x):\n    return x\n"
 
+ASKS_FOR_RIGHT = """
+from grader.examiner.student import Student
+
+LOOKED_FOR = ("DEED",)
+
+
+def test_right(student: Student) -> None:
+    assert student.constant("DEED") == "right", "Not right."
+"""
+
 
 def built(rubric: Path) -> zipfile.ZipFile:
     return zipfile.ZipFile(io.BytesIO(archive_bytes(load_rubric(rubric), rubric)))
@@ -245,3 +255,14 @@ def test_export_of_no_results_says_what_to_give(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "holds no graded students" in done.stderr
     assert not (tmp_path / "x").exists()
+
+
+def test_lint_warns_of_hidden_tests(tmp_path: Path) -> None:
+    """The assignment proves itself all the same."""
+    rubric = small_assignment(tmp_path, ASKS_FOR_RIGHT)
+    (tmp_path / "solutions" / "answer.py").write_text(RIGHT)
+    (tmp_path / "assignments" / "answer.py").write_text("DEED = 'none'\n")
+    rubric.write_text(rubric.read_text() + "gradescope: {visibility: after_due_date}\n")
+    done = grade("lint", "--quick", "--rubric", rubric)
+    assert done.returncode == 0, done.stderr
+    assert "Warning: Gradescope hides the total" in done.stderr

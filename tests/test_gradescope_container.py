@@ -10,11 +10,13 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import os
+import platform
 import re
 import shutil
+import subprocess
 import sys
 import sysconfig
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,14 +24,16 @@ import pytest
 
 from grader.batch import torch_version
 from grader.gradescope.results_format import FailedRun, parse_results
-from tests.container import Container, Ran, bare_root, hand_in, packages, upload
+from tests.container import DEVICES, Container, Ran, bare_root, hand_in, packages, upload
 from tests.corpus_run import RUBRIC
-from tests.gradescope_run import expected_results, found_results, run_case
+from tests.gradescope_run import case_names, expected_results, found_results, run_case
 from tests.support import copy_solutions, grade
 
 MOST_MB = 500
 # Run in every run; the slow run takes all.
 FEW = ("notebook-only", "wrong-names", "zip-in-zip")
+# More than a rebuilt image takes on a slow mirror.
+BUILD_SECONDS = 1_800
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="containers are made as root")
 
@@ -93,6 +97,62 @@ def test_setup_grades_the_solution(autograder: Autograder) -> None:
     """setup.sh ends well, and says what the solution has earned and which walls stand."""
     assert autograder.setup.status == 0, autograder.setup.output
     assert "The solution earns 100 of 100 points. Walls: " in autograder.setup.output
+
+
+@pytest.fixture(scope="module")
+def installed_autograder(archive: Path, tmp_path_factory: pytest.TempPathFactory) -> Autograder:
+    """A root made of the distribution's packages, into which setup.sh has installed everything."""
+    root = tmp_path_factory.mktemp("distribution")
+    root.chmod(0o755)
+    release = platform.freedesktop_os_release()["VERSION_CODENAME"]
+    packages = "--include=python3,ca-certificates"
+    command = ["debootstrap", "--variant=minbase", packages, release, str(root)]
+    subprocess.run(command, check=True, capture_output=True, timeout=BUILD_SECONDS)
+    for name in ("resolv.conf", "ssl/certs/ca-certificates.crt"):
+        shutil.copyfile(Path("/etc") / name, root / "etc" / name)
+    settings = pip_settings()
+    shown = (*local_folders(settings.values()), *(Path("/dev") / name for name in DEVICES))
+    container = Container(root, shown, {**settings, "TORCH_INDEX": ""})
+    container.autograder.mkdir()
+    upload(container, archive)
+    return Autograder(container, container.run("bash", "source/setup.sh", limited=False))
+
+
+def pip_settings() -> dict[str, str]:
+    """How this machine's pip reaches its packages, as variables of the environment.
+
+    An index on this disk is left out: it names files beside it, which are not shown.
+    """
+    listing = subprocess.run(
+        [sys.executable, "-m", "pip", "config", "list"], capture_output=True, text=True, check=True
+    )
+    found = re.findall(r"^(?:global|:env:)\.([\w-]+)='(.*)'$", listing.stdout, re.MULTILINE)
+    return {
+        f"PIP_{name.upper().replace('-', '_')}": value
+        for name, value in found
+        if "file://" not in value
+    }
+
+
+def local_folders(values: Iterable[str]) -> set[Path]:
+    """Files and folders of this machine that pip's settings name."""
+    words = [word for value in values for word in value.split()]
+    return {Path(word) for word in words if word.startswith("/") and Path(word).exists()}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("debootstrap") is None, reason="debootstrap is not installed")
+@pytest.mark.parametrize("name", case_names())
+def test_submission_gets_its_results_in_a_root_of_its_own(
+    installed_autograder: Autograder, name: str, tmp_path: Path
+) -> None:
+    """Everything for real: packages from their registries, and nothing of this machine's."""
+    assert installed_autograder.setup.status == 0, installed_autograder.setup.output
+    container = installed_autograder.container
+    ran = run_case(container, name, tmp_path / "submission")
+    assert ran.status == 0, ran.output
+    assert found_results(container) == expected_results(name)
+    assert 0 < ran.peak_mb < MOST_MB
 
 
 @pytest.mark.parametrize("name", FEW)

@@ -17,6 +17,8 @@ from grader.report.console import console
 from grader.results import write_atomically
 from grader.rubric import load_rubric
 
+NEXT = "Upload it on the page Configure Autograder; docs/gradescope.md has every click."
+
 
 def gradescope(
     archive: Annotated[Path, Parameter(help="File to write.")] = Path("autograder.zip"),
@@ -37,5 +39,5 @@ def gradescope(
         say(warning)
     size = f"{len(content) / 1e6:.1f} MB"
     console(sys.stdout).print(f"{proved}\nWritten: {archive} ({size}).", markup=False)
-    console(sys.stdout).print("Next: docs/gradescope.md", markup=False)
+    console(sys.stdout).print(NEXT, markup=False)
     return ExitStatus.DONE
