@@ -366,3 +366,29 @@ def test_no_time_comes_from_the_file_system(tmp_path: Path, rubric: Rubric) -> N
     put(tmp_path / "ann", *FILES)
     (found,) = find_submissions(tmp_path, rubric)
     assert found.timing.submitted is None
+
+
+@pytest.mark.parametrize(
+    ("front", "student", "late"),
+    [
+        ("doejane_LATE_1234_98765_", "doejane", True),
+        ("Jane Doe_12345_assignsubmission_file_", "Jane Doe_12345_assignsubmission_file_x", False),
+    ],
+)
+def test_a_file_cannot_choose_its_time(
+    tmp_path: Path, rubric: Rubric, front: str, student: str, late: bool
+) -> None:
+    """What a student calls a file does not pass for another platform's name."""
+    put(tmp_path, f"{front}x_attempt_2020-01-01-00-00-00_{M1}")
+    (found,) = find_submissions(tmp_path, rubric)
+    assert found.name.startswith(student)
+    assert (found.timing.submitted, found.timing.marked_late) == (None, late)
+
+
+def test_a_students_own_folder_is_not_taken_for_a_download(tmp_path: Path, rubric: Rubric) -> None:
+    """In a class of one, too, nobody writes their own metadata or time."""
+    put(tmp_path / "jdoe", M1)
+    put(tmp_path / "jdoe", "submission_metadata.yml", content=METADATA)
+    put(tmp_path / "jdoe" / "7-1 - Jane Doe - Oct 10, 2025 922 AM", M2)
+    (found,) = find_submissions(tmp_path, rubric)
+    assert facts(found) == ("jdoe", "jdoe", None)

@@ -6,6 +6,7 @@ It is written by Ruby, whose symbols are keys with a colon in front: `:submitter
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,14 @@ import yaml
 
 from grader.errors import SubmissionsError
 from grader.intake.deliveries import Delivery
+from grader.located_yaml import yaml_problem
 from grader.model import Person, Timing
 from grader.text import printable
 from grader.times import parse_time
 
 METADATA = "submission_metadata.yml"
+# How Gradescope calls the folder that it packs.
+EXPORT = re.compile(r"assignment_\d+_export.*")
 # A safe loader that leaves every value as it is written: an id such as 0200 stays a text.
 LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
@@ -52,10 +56,11 @@ def _metadata(path: Path) -> dict[str, Any]:
         found = yaml.load(path.read_text(encoding="utf-8-sig"), Loader=LOADER)  # noqa: S506
     except OSError as error:
         raise SubmissionsError(f"{path} cannot be read: {error.strerror}.", remedy) from error
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
-        place = str(getattr(error, "problem_mark", "") or "").strip()
-        problem = f"{path} is not valid YAML {place}".rstrip() + "."
-        raise SubmissionsError(problem, remedy) from error
+    except yaml.YAMLError as error:
+        raise SubmissionsError(f"{path}: {yaml_problem(error)}.", remedy) from error
+    except (UnicodeDecodeError, RecursionError) as error:
+        reason = "is not UTF-8 text" if isinstance(error, ValueError) else "is nested without end"
+        raise SubmissionsError(f"{path} {reason}.", remedy) from error
     if not isinstance(found, dict):
         raise SubmissionsError(f"{path} lists no submissions.", remedy)
     return {str(name): entry for name, entry in found.items()}

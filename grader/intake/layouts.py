@@ -12,7 +12,7 @@ from pathlib import Path
 from grader.errors import SubmissionsError
 from grader.intake.attempts import counting_attempts
 from grader.intake.deliveries import Delivery, by_student
-from grader.intake.gradescope_export import METADATA, gradescope_deliveries
+from grader.intake.gradescope_export import EXPORT, METADATA, gradescope_deliveries
 from grader.intake.names import canonical_file, is_noise, is_test_file, safe_id
 from grader.intake.owners import UNREAD_SUFFIXES, find_deliveries
 from grader.intake.platforms import read_name
@@ -78,14 +78,17 @@ def _class_folder(folder: Path, results: Path | None) -> tuple[Path, list[os.Dir
     folders = [entry for entry in entries if entry.is_dir(follow_symlinks=False)]
     if len(folders) == 1 and not any(entry.name == METADATA for entry in entries):
         inside = _entries(Path(folders[0].path))
-        if any(_is_of_platform(entry) for entry in inside):
+        if _is_download(folders[0].name, inside):
             return Path(folders[0].path), inside
     return folder, entries
 
 
-def _is_of_platform(entry: os.DirEntry[str]) -> bool:
-    folder = entry.is_dir(follow_symlinks=False)
-    return entry.name == METADATA or (folder and read_name(entry.name, folder) is not None)
+def _is_download(name: str, inside: Sequence[os.DirEntry[str]]) -> bool:
+    """Whether a folder is one that a platform packs a class into, and not one student's own."""
+    if any(entry.name == METADATA for entry in inside):
+        return EXPORT.fullmatch(name) is not None
+    folders = [entry for entry in inside if entry.is_dir(follow_symlinks=False)]
+    return len(folders) > 1 and all(read_name(entry.name, True) for entry in folders)
 
 
 def _same(entry: os.DirEntry[str], path: Path) -> bool:

@@ -23,19 +23,20 @@ BRIGHTSPACE_TIME = re.compile(
     re.ASCII | re.IGNORECASE,
 )
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+# Moodle's names are not read here, and a student chooses how one of them ends.
 BLACKBOARD = re.compile(
-    r"(?P<student>.+_(?P<user>[^_]+))_attempt_(?P<time>\d{4}(?:-\d\d){5})(?:_(?P<rest>.+)|\.txt)",
+    r"(?!.*_assignsubmission_)(?P<student>.+_(?P<user>[^_]+))_attempt_"
+    r"(?P<time>\d{4}(?:-\d\d){5})(?:_(?P<rest>.+)|\.txt)",
     re.ASCII,
 )
 BLACKBOARD_NAME = re.compile(r"Name: *(?P<name>.+?) *\((?P<user>[^()]+)\)")
-# Real numbers of files are long: `ann_12_34_...` is a name of somebody's own making.
+# Names are written small and without spaces.  Real numbers of files are long: `ann_12_34_...` is
+# a name of somebody's own making.
 CANVAS = re.compile(
-    r"(?P<student>(?P<name>.+?)(?P<late>_LATE)?_(?P<number>\d+))_\d{3,}_(?P<rest>.+)",
-    re.IGNORECASE,
+    r"(?P<student>(?P<name>[^\sA-Z-]+?)(?P<late>_(?:LATE|late))?_(?P<number>\d+))_\d{3,}_(?P<rest>.+)"
 )
 CANVAS_ANONYMOUS = re.compile(
-    r"(?P<late>LATE_)?(?P<student>(?P<name>anon_\w{5}))_\d{3,}_(?P<rest>.+)",
-    re.IGNORECASE,
+    r"(?P<late>(?:LATE|late)_)?(?P<student>(?P<name>anon_\w{5}))_\d{3,}_(?P<rest>.+)"
 )
 HEAD_BYTES = 4096
 
@@ -65,7 +66,8 @@ def read_name(name: str, folder: bool) -> Named | None:
     """What the name of a folder or file tells; `None` if no platform writes such names."""
     if folder:
         return _brightspace(name)
-    return _blackboard(name) or _canvas(name)
+    # A student chooses how a Canvas name ends: that end must not pass for one of Blackboard's.
+    return _canvas(name) or _blackboard(name)
 
 
 def _brightspace(text: str) -> Named | None:
