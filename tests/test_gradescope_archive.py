@@ -21,7 +21,7 @@ from packaging.specifiers import SpecifierSet
 
 from grader.errors import AssignmentError
 from grader.gradescope.archive import archive_bytes, unix_text
-from grader.gradescope.wheel import DISTRIBUTION, wheel_bytes
+from grader.gradescope.wheel import DISTRIBUTION, build_wheel
 from grader.rubric import load_rubric
 from tests.corpus_run import ROOT, RUBRIC
 from tests.scenarios import SUITE
@@ -122,7 +122,7 @@ def test_what_does_not_lie_beside_the_rubric_is_refused(tmp_path: Path, value: s
 
 def test_the_same_files_give_the_same_bytes() -> None:
     """No time of day and no order of a file system is in it."""
-    assert wheel_bytes() == wheel_bytes()
+    assert build_wheel() == build_wheel()
     rubric = load_rubric(RUBRIC)
     assert archive_bytes(rubric, RUBRIC) == archive_bytes(rubric, RUBRIC)
 

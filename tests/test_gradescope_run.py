@@ -94,7 +94,7 @@ def test_a_run_that_takes_too_long_is_our_failure(tmp_path: Path) -> None:
     """What was handed in is named, no score is there, and the log says why."""
     done, written = run(place(tmp_path, "right"), seconds=1)
     assert done.returncode == 1
-    assert "was not done after 1 seconds" in done.stderr
+    assert "was not done after 1 seconds" in done.stdout
     assert isinstance(parse_results(written), FailedRun)
     assert "answer.py" in written.decode()
 
@@ -103,7 +103,7 @@ def test_a_fault_of_a_hidden_test_is_no_zero(tmp_path: Path) -> None:
     """The submission is not at fault, so there is no score."""
     done, written = run(place(tmp_path, "divide"))
     assert done.returncode == 1
-    assert "division by zero" in done.stderr
+    assert "division by zero" in done.stdout
     assert isinstance(parse_results(written), FailedRun)
     assert b"division" not in written
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from grader.errors import AssignmentError
-from grader.gradescope.wheel import add_file, wheel_bytes, wheel_name
+from grader.gradescope.wheel import add_file, build_wheel
 from grader.intake.extensions import TABLE as EXTENSIONS
 from grader.intake.names import is_noise
 from grader.rubric import Rubric
@@ -27,14 +27,16 @@ def archive_bytes(rubric: Rubric, rubric_path: Path) -> bytes:
     """The archive of an assignment; the same bytes from the same files.
 
     Raises:
-        AssignmentError: if something that the rubric names does not lie beside it.
+        AssignmentError: if something that the rubric names does not lie beside it, or the grader
+            is not installed.
     """
+    wheel, wheel_content = build_wheel()
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         for name in SCRIPTS:
             add_file(archive, name, unix_text(HERE / name), RUN_ALL)
         add_file(archive, REQUIREMENTS, unix_text(HERE / REQUIREMENTS))
-        add_file(archive, f"wheels/{wheel_name()}", wheel_bytes())
+        add_file(archive, f"wheels/{wheel}", wheel_content)
         for name, content in _assignment_files(rubric, rubric_path):
             add_file(archive, f"{ASSIGNMENT}/{name}", content)
     return stream.getvalue()

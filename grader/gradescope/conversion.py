@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from grader import __version__
+from grader.attempts import attempts_text
 from grader.gradescope.metadata import Metadata, PreviousSubmission
 from grader.gradescope.results_format import (
     FailedRun,
@@ -123,8 +124,8 @@ def _top(card: Scorecard, rubric: Rubric, circumstances: Circumstances) -> Itera
 
 def _total(card: Scorecard, score: float, rubric: Rubric, metadata: Metadata) -> Iterator[str]:
     yield f"**Score: {points(score)} of {points(card.max_score)}**"
-    if card.late and card.late.explanation:
-        yield escape(card.late.explanation)
+    told = (card.late.explanation if card.late else "", attempts_text(card))
+    yield from (escape(text) for text in told if text)
     best = _better_before(score, rubric, metadata)
     if best is not None and best.score is not None:
         when = f", of {time_text(best.submission_time)}" if best.submission_time else ""

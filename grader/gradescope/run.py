@@ -164,7 +164,7 @@ def _results(layout: Layout, seconds: int) -> GradescopeResults | FailedRun:
     rubric = rubric.model_copy(update={"limits": fitted_limits(rubric.limits, seconds)})
     metadata, oddity = read_metadata(layout.metadata)
     if oddity:
-        print(f"grade: {oddity}")  # noqa: T201
+        _tell(oddity)
     files = tuple(handed_in(layout.submission))
     write_results(layout, failed_run(files))  # replaced as soon as more is known
     with tempfile.TemporaryDirectory(prefix="grade-gradescope-") as name:
@@ -183,7 +183,7 @@ def _results(layout: Layout, seconds: int) -> GradescopeResults | FailedRun:
         _show_log(Results(Path(name) / "results").log(submission.student))
     if card.score is None:
         raise ReportError(card.problem, "Run the autograder again; if it stays, `grade lint`.")
-    print(f"grade: {card.score:g} of {card.max_score:g} points")  # noqa: T201
+    _tell(f"{card.score:g} of {card.max_score:g} points")
     took = round(time.monotonic() - started, 1)
     return graded_results(card, rubric, Circumstances(metadata, files, took))
 
@@ -250,12 +250,12 @@ def deadline(seconds: int) -> Iterator[None]:
 
 def _failed(layout: Layout, why: str) -> int:
     """Tell instructors why, and students that it is not their fault."""
-    print(f"grade: the autograder failed:\n{why}", file=sys.stderr)  # noqa: T201
+    _tell(f"the autograder failed:\n{why}")
     try:
         files = tuple(handed_in(layout.submission))
         write_results(layout, failed_run(files))
     except (OSError, GraderError) as error:  # run_autograder has left one that says the same
-        print(f"grade: results.json could not be written: {error}", file=sys.stderr)  # noqa: T201
+        _tell(f"results.json could not be written: {error}")
     return ExitStatus.NEEDS_ATTENTION
 
 
@@ -265,6 +265,13 @@ def _show_log(path: Path) -> None:
         text = path.read_text(encoding="utf-8", errors="replace")[-MAX_LOG_CHARACTERS:]
     except OSError:
         return
-    lines = [printable(line) for line in text.split("\n")]
     if text.strip():
-        print("\n".join(["grade: what the submission printed:", *lines]))  # noqa: T201
+        lines = [printable(line) for line in text.split("\n")]
+        _tell("\n".join(["what the submission printed:", *lines]))
+
+
+def _tell(text: str) -> None:
+    """Tell instructors something: on standard output, which Gradescope shows to them only."""
+    words = f"grade: {text}\n".encode(sys.stdout.encoding, "replace")
+    sys.stdout.buffer.write(words)
+    sys.stdout.flush()

@@ -16,12 +16,11 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
-from grader import __version__
+from grader.errors import AssignmentError
 from grader.intake.names import is_noise
 
 PACKAGE = Path(__file__).resolve().parents[1]
 DISTRIBUTION = "encoder-block-grader"
-NAME = f"{DISTRIBUTION.replace('-', '_')}-{__version__}"
 LEFT_OUT = ("assignment", "suites")  # of the package's own folder
 # https://packaging.python.org/en/latest/specifications/binary-distribution-format/
 WHEEL = "Wheel-Version: 1.0\nGenerator: grade\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
@@ -31,19 +30,27 @@ MOMENT = (1980, 1, 1, 0, 0, 0)
 READ_ALL = 0o100644
 
 
-def wheel_name() -> str:
-    """File name of the wheel."""
-    return f"{NAME}-py3-none-any.whl"
+def build_wheel() -> tuple[str, bytes]:
+    """File name and content of the wheel.
 
-
-def wheel_bytes() -> bytes:
-    """The wheel."""
+    Raises:
+        AssignmentError: if the grader runs without being installed.
+    """
+    try:
+        distribution = importlib.metadata.distribution(DISTRIBUTION)
+    except importlib.metadata.PackageNotFoundError as error:
+        raise AssignmentError(
+            "The grader is not installed, so there is nothing to make its wheel of.",
+            "Install it and run the command again: make setup, or pip install.",
+        ) from error
+    name = f"{DISTRIBUTION.replace('-', '_')}-{distribution.version}"
+    files = [*package_files(), *_metadata(distribution, f"{name}.dist-info")]
+    record = f"{name}.dist-info/RECORD"
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        files = [*package_files(), *_metadata()]
-        for name, content in [*files, _record(files)]:
-            add_file(archive, name, content)
-    return stream.getvalue()
+        for file, content in [*files, (record, _record(files, record))]:
+            add_file(archive, file, content)
+    return f"{name}-py3-none-any.whl", stream.getvalue()
 
 
 def add_file(archive: zipfile.ZipFile, name: str, content: bytes, mode: int = READ_ALL) -> None:
@@ -63,20 +70,20 @@ def package_files() -> Iterator[tuple[str, bytes]]:
             yield str(PurePosixPath(PACKAGE.name, *name.parts)), path.read_bytes()
 
 
-def _metadata() -> Iterator[tuple[str, bytes]]:
-    distribution = importlib.metadata.distribution(DISTRIBUTION)
+def _metadata(
+    distribution: importlib.metadata.Distribution, folder: str
+) -> Iterator[tuple[str, bytes]]:
     for name in METADATA_FILES:
-        yield f"{NAME}.dist-info/{name}", (distribution.read_text(name) or "").encode()
-    yield f"{NAME}.dist-info/WHEEL", WHEEL.encode()
+        yield f"{folder}/{name}", (distribution.read_text(name) or "").encode()
+    yield f"{folder}/WHEEL", WHEEL.encode()
 
 
-def _record(files: list[tuple[str, bytes]]) -> tuple[str, bytes]:
+def _record(files: list[tuple[str, bytes]], own_name: str) -> bytes:
     """RECORD: each file with the digest and size by which pip knows it."""
-    name = f"{NAME}.dist-info/RECORD"
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     for file, content in files:
         digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
         writer.writerow((file, f"sha256={digest}", len(content)))
-    writer.writerow((name, "", ""))
-    return name, stream.getvalue().encode()
+    writer.writerow((own_name, "", ""))
+    return stream.getvalue().encode()
