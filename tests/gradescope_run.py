@@ -58,10 +58,15 @@ def metadata(name: str) -> bytes | None:
     return path.read_bytes() if path.is_file() else None
 
 
-def run_case(container: Container, name: str, folder: Path) -> Ran:
-    """Run one case; results.json lies in the container then."""
+def put_case(container: Container, folder: Path, name: str) -> None:
+    """Hand one case in, made in a folder."""
     stage(name, folder)
     hand_in(container, folder, metadata(name))
+
+
+def run_case(container: Container, name: str, folder: Path) -> Ran:
+    """Run one case; results.json lies in the container then."""
+    put_case(container, folder, name)
     return container.run("./run_autograder")
 
 

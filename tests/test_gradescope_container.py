@@ -18,6 +18,7 @@ import sys
 import sysconfig
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -26,12 +27,13 @@ from grader.batch import torch_version
 from grader.gradescope.results_format import FailedRun, parse_results
 from tests.container import DEVICES, Container, Ran, bare_root, hand_in, packages, upload
 from tests.corpus_run import RUBRIC
-from tests.gradescope_run import case_names, expected_results, found_results, run_case
-from tests.support import copy_solutions, grade
+from tests.gradescope_run import case_names, expected_results, found_results, put_case, run_case
+from tests.support import copy_solutions, grade, together
 
 MOST_MB = 500
 # Run in every run; the slow run takes all.
 FEW = ("notebook-only", "wrong-names", "zip-in-zip")
+KERNELS = ("landlock", "no-landlock")
 # More than a rebuilt image takes on a slow mirror.
 BUILD_SECONDS = 1_800
 
@@ -155,32 +157,24 @@ def test_submission_gets_its_results_in_a_root_of_its_own(
     assert 0 < ran.peak_mb < MOST_MB
 
 
-@pytest.mark.parametrize("name", FEW)
-def test_submission_gets_its_results(autograder: Autograder, name: str, tmp_path: Path) -> None:
-    """results.json is the expected one, and all processes together stay small."""
-    ran = run_case(autograder.container, name, tmp_path / "submission")
-    assert ran.status == 0, ran.output
-    assert found_results(autograder.container) == expected_results(name)
-    assert 0 < ran.peak_mb < MOST_MB
-
-
 # Tries to read what is Gradescope's or the instructor's, then to use up the container's memory.
 HOSTILE = """
-import glob
+import sys
 
+PACKAGES = "/autograder/venv/lib/python%d.%d/site-packages" % sys.version_info[:2]
 WANTED = (
     "/autograder/source/assignment/solutions/milestone1_layernorm.py",
     "/autograder/source/assignment/rubric.yaml",
     "/autograder/results/results.json",
     "/autograder/submission/milestone1_layernorm.py",
     "/autograder/submission_metadata.json",
-    *glob.glob("/autograder/venv/lib/*/site-packages/grader/__init__.py"),
+    PACKAGES + "/grader/__init__.py",
 )
 for path in WANTED:
     try:
         open(path).close()
         print("BREACH", path)
-    except OSError:
+    except PermissionError:
         print("HELD", path)
 
 
@@ -199,22 +193,10 @@ def layernorm_scratch(x, eps=1e-5):
 """
 
 
-@pytest.mark.parametrize("landlock", [True, False], ids=["landlock", "no-landlock"])
-def test_student_code_reads_nothing_and_takes_nothing_down(
-    autograder: Autograder, tmp_path: Path, landlock: bool
-) -> None:
-    """It cannot open Gradescope's folders, and its greed costs its own points only."""
-    submission = copy_solutions(tmp_path / "submission")
+def put_hostile(container: Container, folder: Path) -> None:
+    submission = copy_solutions(folder)
     (submission / "milestone1_layernorm.py").write_text(HOSTILE)
-    hand_in(autograder.container, submission, b"{}")
-    ran = autograder.container.run("./run_autograder", landlock=landlock)
-    assert ran.status == 0, ran.output
-    assert "HELD /autograder/results/results.json" in ran.output
-    assert "BREACH" not in ran.output
-    assert "REFUSED" in ran.output  # by its own limit, before the container's is reached
-    results = found_results(autograder.container)
-    assert results["score"] == 70.0
-    assert {t["status"] for t in results["tests"] if t["tags"] != ["layernorm"]} == {"passed"}
+    hand_in(container, submission, b"{}")
 
 
 def break_rubric(folder: Path) -> None:
@@ -251,19 +233,41 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize("name", sorted(FAULTS))
-def test_our_fault_is_no_zero(autograder: Autograder, tmp_path: Path, name: str) -> None:
-    """results.json has neither score nor tests, the status is not 0, and the log says why."""
-    container = copy_container(autograder.container, tmp_path / "root")
-    hand_in(container, copy_solutions(tmp_path / "submission"), b"{}")
+def put_fault(container: Container, folder: Path, name: str) -> None:
+    hand_in(container, copy_solutions(folder), b"{}")
     FAULTS[name].breaks(container.autograder)
-    ran = container.run("./run_autograder", limited=False)
-    assert ran.status != 0
-    assert FAULTS[name].says in ran.output
-    text = (container.autograder / "results" / "results.json").read_bytes()
-    assert isinstance(parse_results(text), FailedRun)
-    assert not {"score", "tests"} & json.loads(text).keys()
-    assert FAULTS[name].says not in text.decode()
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A run of run_autograder, and the container that it has run in."""
+
+    container: Container
+    ran: Ran
+
+
+def rehearse(
+    autograder: Autograder,
+    folder: Path,
+    put: Callable[[Container, Path], None],
+    *,
+    limited: bool = True,
+    landlock: bool = True,
+) -> Finished:
+    """Run run_autograder in a copy of the container.
+
+    Args:
+        autograder: where setup.sh has run.
+        folder: for the copy.
+        put: puts a submission into a container, made in a folder.
+        limited: with Gradescope's default memory and processor.
+        landlock: on a kernel that has it.
+    """
+    container = copy_container(autograder.container, folder / "root")
+    put(container, folder / "submission")
+    return Finished(
+        container, container.run("./run_autograder", limited=limited, landlock=landlock)
+    )
 
 
 def copy_container(container: Container, root: Path) -> Container:
@@ -272,3 +276,56 @@ def copy_container(container: Container, root: Path) -> Container:
     copy.autograder.rmdir()
     shutil.copytree(container.autograder, copy.autograder, symlinks=True)
     return copy
+
+
+@pytest.fixture(scope="module")
+def runs(autograder: Autograder, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Finished]:
+    """Every run, by name; a few at the same time, each in a container of its own."""
+    assert autograder.setup.status == 0, autograder.setup.output
+
+    def call(put: Callable[[Container, Path], None], **options: bool) -> Callable[[], Finished]:
+        return partial(rehearse, autograder, tmp_path_factory.mktemp("run"), put, **options)
+
+    calls = {name: call(partial(put_case, name=name)) for name in FEW}
+    calls |= {wall: call(put_hostile, landlock=wall == "landlock") for wall in KERNELS}
+    calls |= {name: call(partial(put_fault, name=name), limited=False) for name in FAULTS}
+    return together(calls)
+
+
+@pytest.mark.parametrize("name", FEW)
+def test_submission_gets_its_results(runs: dict[str, Finished], name: str) -> None:
+    """results.json is the expected one, and all processes together stay small."""
+    found = runs[name]
+    assert found.ran.status == 0, found.ran.output
+    assert found_results(found.container) == expected_results(name)
+    assert 0 < found.ran.peak_mb < MOST_MB
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_student_code_reads_nothing_and_takes_nothing_down(
+    runs: dict[str, Finished], kernel: str
+) -> None:
+    """It cannot open Gradescope's folders, and its greed costs its own points only."""
+    found = runs[kernel]
+    output = found.ran.output
+    assert found.ran.status == 0, output
+    assert "BREACH" not in output
+    held = re.findall(r"^HELD (.+)$", output, re.MULTILINE)
+    assert len(set(held)) == 6
+    assert all((found.container.root / path.lstrip("/")).exists() for path in held)
+    assert "REFUSED" in output  # by its own limit, before the container's is reached
+    results = found_results(found.container)
+    assert results["score"] == 70.0
+    assert {t["status"] for t in results["tests"] if t["tags"] != ["layernorm"]} == {"passed"}
+
+
+@pytest.mark.parametrize("name", sorted(FAULTS))
+def test_our_fault_is_no_zero(runs: dict[str, Finished], name: str) -> None:
+    """results.json has neither score nor tests, the status is not 0, and the log says why."""
+    found = runs[name]
+    assert found.ran.status != 0
+    assert FAULTS[name].says in found.ran.output
+    text = (found.container.autograder / "results" / "results.json").read_bytes()
+    assert isinstance(parse_results(text), FailedRun)
+    assert not {"score", "tests"} & json.loads(text).keys()
+    assert FAULTS[name].says not in text.decode()
