@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import stat
 import subprocess
 import sys
 import zipfile
@@ -16,7 +17,15 @@ from grader.intake.layouts import MAX_FILE_BYTES, MAX_FILES, single_submission
 from grader.rubric import Rubric
 from tests.attack_run import ATTACKS
 
-BOMBS = ("nested-zip-bomb", "zip-bomb", "zip-device", "zip-hardlink", "zip-slip", "zip-symlink")
+BOMBS = (
+    "lying-size",
+    "nested-zip-bomb",
+    "zip-bomb",
+    "zip-device",
+    "zip-hardlink",
+    "zip-slip",
+    "zip-symlink",
+)
 
 
 def zipped(files: Mapping[str, bytes]) -> bytes:
@@ -67,6 +76,18 @@ def test_a_member_of_another_kind_of_name_is_passed_over(tmp_path: Path, name: s
     found, _ = unpack(tmp_path, {"work.zip": zipped({name: b"x", "kept.py": b"kept"})})
     assert found == {"work.zip/kept.py": b"kept"}
     assert {path.name for path in tmp_path.iterdir()} == {"submission", "into"}
+
+
+def test_a_link_is_no_file(tmp_path: Path) -> None:
+    """Its content is a path, and not what a student has written."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        link = zipfile.ZipInfo("link.py")
+        link.create_system, link.external_attr = 3, (stat.S_IFLNK | 0o777) << 16
+        archive.writestr(link, "/etc/passwd")
+        archive.writestr("kept.py", b"kept")
+    found, _ = unpack(tmp_path, {"work.zip": stream.getvalue()})
+    assert found == {"work.zip/kept.py": b"kept"}
 
 
 def test_what_is_too_large_or_too_much_is_left_out_with_a_note(tmp_path: Path) -> None:

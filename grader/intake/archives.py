@@ -72,11 +72,11 @@ class Unpacking:
             self.notes[:] = [*self.notes[:5], f"Not everything in {printable(name)} was unpacked."]
             return
         with archive.open(info) as stream:
-            content = stream.read(limit + 1)  # the size that the archive tells may be a lie
+            content = stream.read(limit)  # never more than the size that it tells, lie or not
         path = PurePosixPath(name) / inside
         if nested:
-            self.unpack(str(path), content[:limit], nesting + 1)
-        elif len(content) <= limit:
+            self.unpack(str(path), content, nesting + 1)
+        else:
             self._write(path, content)
 
     def _write(self, name: PurePosixPath, content: bytes) -> None:
@@ -93,8 +93,8 @@ def _safe_name(info: zipfile.ZipInfo) -> PurePosixPath | None:
     parts = PurePosixPath(info.filename.replace("\\", "/")).parts
     inside = PurePosixPath(*parts)
     wanted = inside.suffix.lower() in {".py", *UNREAD_SUFFIXES}
-    odd = info.is_dir() or kind not in {0, stat.S_IFREG} or inside.is_absolute() or ".." in parts
-    if odd or not wanted or len(parts) > MAX_DEPTH or any(map(is_noise, parts)):
+    odd = info.is_dir() or kind not in {0, stat.S_IFREG} or inside.is_absolute()
+    if odd or not wanted or len(parts) > MAX_DEPTH or any(map(is_noise, parts)):  # `..` is noise
         return None
     return inside
 
