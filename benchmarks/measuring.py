@@ -84,7 +84,7 @@ def peak_pss_mb_of(process: subprocess.Popen[bytes], every: float = SAMPLE_SECON
     """The same of a command that runs already, looked at every so many seconds."""
     peak = 0
     while process.poll() is None:
-        peak = max(peak, sum(_pss_kb(pid) for pid in process_tree(process.pid)))
+        peak = max(peak, sum(pss_kb(pid) for pid in process_tree(process.pid)))
         time.sleep(every)
     return peak / 1024
 
@@ -106,7 +106,8 @@ def process_tree(root: int) -> Iterator[int]:
         waiting += children.get(pid, [])
 
 
-def _pss_kb(pid: int) -> int:
+def pss_kb(pid: int) -> int:
+    """Proportional set size of a process in kB; 0 if it has ended."""
     try:
         text = Path(f"/proc/{pid}/smaps_rollup").read_text()
     except OSError:

@@ -14,13 +14,15 @@ from grader import __version__
 from grader.commands.check import check
 from grader.commands.diff import diff
 from grader.commands.doctor import doctor
+from grader.commands.export import export
 from grader.commands.grade import grade
+from grader.commands.gradescope import gradescope
 from grader.commands.lint import lint
 from grader.commands.options import say
 from grader.commands.score import score
 from grader.errors import ExitStatus, GraderError
 
-COMMANDS = (check, diff, doctor, lint, score)
+COMMANDS = (check, diff, doctor, export, gradescope, lint, score)
 
 app = App(
     name="grade",

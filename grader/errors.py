@@ -123,6 +123,12 @@ class ClusterLostError(ClusterError):
     exit_status = ExitStatus.NEEDS_ATTENTION
 
 
+class DeadlineError(GraderError):
+    """A run has taken longer than it may: a fault of the grader or of the machine."""
+
+    exit_status = ExitStatus.NEEDS_ATTENTION
+
+
 class BoundaryError(Exception):
     """Something went wrong between the examiner and a worker.
 

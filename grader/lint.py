@@ -14,7 +14,7 @@ def lint_problems(stubs: Scorecard, solutions: Scorecard) -> list[str]:
         stubs: scorecard of the untouched stubs.
         solutions: scorecard of the solutions.
     """
-    return [*_faults(stubs), *_faults(solutions), *_earning_stubs(stubs), *_losing(solutions)]
+    return [*_faults(stubs), *_faults(solutions), *_earning_stubs(stubs), *losing(solutions)]
 
 
 def _faults(card: Scorecard) -> Iterator[str]:
@@ -29,7 +29,8 @@ def _earning_stubs(card: Scorecard) -> Iterator[str]:
                 yield f"stub earns {criterion.score:g} points: {milestone.id}/{criterion.id}"
 
 
-def _losing(card: Scorecard) -> Iterator[str]:
+def losing(card: Scorecard) -> Iterator[str]:
+    """Criteria that a solution does not pass, with what its tests say."""
     for milestone in card.milestones:
         for criterion in milestone.criteria:
             if criterion.verdict is not Verdict.PASSED:

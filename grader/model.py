@@ -37,6 +37,8 @@ class Verdict(str, Enum):
 DETAILS = "Details: "
 
 Status = Literal["graded", "needs-attention", "no-submission"]
+# When Gradescope shows a test to students (its own words).
+Visibility = Literal["hidden", "after_due_date", "after_published", "visible"]
 
 
 class Frozen(BaseModel):

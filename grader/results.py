@@ -327,22 +327,22 @@ def _lock(descriptor: int, folder: Path) -> None:
         return  # a file system that locks no folders
 
 
-def write_atomically(path: Path, text: str) -> None:
+def write_atomically(path: Path, content: str | bytes) -> None:
     """Write a file whole or not at all: temporary file, fsync, rename.
 
     Raises:
         OSError: if that fails; nothing is left behind then, and an old file stays as it was.
     """
     with naming(path):
-        _write_atomically(path, text)
+        _write_atomically(path, content)
 
 
-def _write_atomically(path: Path, text: str) -> None:
+def _write_atomically(path: Path, content: str | bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, temporary = tempfile.mkstemp(PARTIAL, f".{path.name}.", path.parent)
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as stream:
-            stream.write(text)
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(content.encode() if isinstance(content, str) else content)
             stream.flush()
             os.fsync(stream.fileno())
         Path(temporary).replace(path)

@@ -19,11 +19,14 @@ from grader.errors import RubricError
 from grader.lateness import LateRules, Penalty
 from grader.located_yaml import Located, Place, dotted, plain, sentence, yaml_problem
 from grader.misconceptions import MisconceptionText, known_texts, own_texts
+from grader.model import Visibility
 from grader.text import perhaps
 from grader.yaml_values import WHOLE_REASON, Points, Section, Share
 
 # Fields of a rubric that are not written in its file.
 NOT_IN_FILES = ("root", "texts")
+# The column of Gradescope's leaderboard that is no milestone.
+SCORE_COLUMN = "score"
 Identifier = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=64)]
 Fingerprint = Annotated[str, Field(pattern=r"^[0-9a-f]{12}$")]
 PositiveInt = Annotated[int, Field(gt=0, le=1_000_000)]
@@ -53,6 +56,7 @@ class Criterion(Section):
     Attributes:
         misconceptions: which part of the points the criterion keeps where a misconception alone
             explains what is wrong with the milestone.
+        visibility: when Gradescope shows it to students; `None`: as the section `gradescope` says.
     """
 
     id: Identifier
@@ -62,6 +66,7 @@ class Criterion(Section):
     award: Literal["all", "proportional"] = "all"
     show: Show = "message"
     misconceptions: dict[str, Share] = Field(default_factory=dict)
+    visibility: Visibility | None = None
 
 
 class Milestone(Section):
@@ -77,6 +82,18 @@ class Milestone(Section):
     def points(self) -> Decimal:
         """The most that this milestone can bring."""
         return sum((criterion.points for criterion in self.criteria), Decimal(0))
+
+
+class GradescopeSettings(Section):
+    """What Gradescope is to show.
+
+    Attributes:
+        visibility: of every criterion that says nothing else.
+        leaderboard: its columns: `score`, or a milestone's id; none, and there is no leaderboard.
+    """
+
+    visibility: Visibility = "visible"
+    leaderboard: Annotated[tuple[Text, ...], Field(strict=False)] = ()
 
 
 class Rubric(Section):
@@ -99,6 +116,7 @@ class Rubric(Section):
     solutions: Text = "solutions"
     suites: Text = "grader/suites"
     limits: Limits = Limits()
+    gradescope: GradescopeSettings = GradescopeSettings()
     milestones: Annotated[tuple[Milestone, ...], Field(min_length=1, strict=False)]
     late: LateRules | None = None
     attempts: Literal["newest", "best"] = "newest"
@@ -275,6 +293,7 @@ def _section_at(location: tuple[str | int, ...]) -> type[BaseModel]:
     names = [part for part in location if isinstance(part, str)]
     by_name: dict[str, type[BaseModel]] = {
         "limits": Limits,
+        "gradescope": GradescopeSettings,
         "milestones": Milestone,
         "criteria": Criterion,
         "late": LateRules,
@@ -287,7 +306,8 @@ def _section_at(location: tuple[str | int, ...]) -> type[BaseModel]:
 
 def _literal_words(location: tuple[str | int, ...]) -> Sequence[object]:
     field = _section_at(location[:-1]).model_fields[str(location[-1])]
-    return get_args(field.annotation)
+    words = get_args(field.annotation)
+    return [word for part in words if part is not type(None) for word in get_args(part) or (part,)]
 
 
 def _inconsistencies(data: Any, folder: Path, places: Located) -> Iterator[str]:
@@ -306,6 +326,7 @@ def _inconsistencies(data: Any, folder: Path, places: Located) -> Iterator[str]:
             path = ("milestones", index, "criteria")
             yield from _repeated(criteria, path, places)
             yield from _unknown_misconceptions(criteria, path, places)
+    yield from _unknown_columns(data, milestones, places)
     for key in ("stubs", "solutions", "suites"):
         value = data.get(key, Rubric.model_fields[key].default)
         if isinstance(value, str) and not (folder / value).is_dir():
@@ -313,6 +334,18 @@ def _inconsistencies(data: Any, folder: Path, places: Located) -> Iterator[str]:
     suites = folder / str(data.get("suites", Rubric.model_fields["suites"].default))
     if suites.is_dir():
         yield from _missing_suites(milestones, suites, places)
+
+
+def _unknown_columns(data: dict[str, Any], milestones: list[Any], places: Located) -> Iterator[str]:
+    """Columns of the leaderboard that are neither `score` nor a milestone."""
+    settings = data.get("gradescope")
+    columns = settings.get("leaderboard") if isinstance(settings, dict) else None
+    known = [SCORE_COLUMN, *(str(m.get("id")) for m in milestones if isinstance(m, dict))]
+    for index, column in enumerate(columns if isinstance(columns, list) else ()):
+        if column not in known:
+            location = ("gradescope", "leaderboard", index)
+            reason = f"must be one of {', '.join(known)}{perhaps(str(column), known)}"
+            yield sentence(places[location], dotted(location), reason)
 
 
 def _missing_suites(milestones: list[Any], suites: Path, places: Located) -> Iterator[str]:

@@ -460,3 +460,48 @@ def test_faults_of_the_late_section_come_at_once(folder: Path) -> None:
         "late.grace",
         "late.penalty.per",
     ]
+
+
+def test_gradescope_s_section_gives_what_it_says(folder: Path) -> None:
+    """Visibility of all and of one criterion, and the columns of the leaderboard."""
+    section = "gradescope: {visibility: after_published, leaderboard: [one, score]}\n"
+    text = VALID.replace("milestones:", section + "milestones:")
+    rubric = parse(folder, text.replace("award: all", "award: all\n        visibility: hidden"))
+    assert rubric.gradescope.visibility == "after_published"
+    assert rubric.gradescope.leaderboard == ("one", "score")
+    assert [c.visibility for c in rubric.milestones[0].criteria] == ["hidden", None]
+    assert parse(folder, VALID).gradescope.leaderboard == ()
+
+
+@pytest.mark.parametrize(
+    ("section", "expected"),
+    [
+        (
+            "gradescope: {visibility: visibel}",
+            "line 5, column 14: gradescope.visibility: must be one of hidden, after_due_date, "
+            "after_published, visible, not 'visibel'; perhaps you meant 'visible'",
+        ),
+        (
+            "gradescope: {leaderboards: [score]}",
+            "line 5, column 14: gradescope.leaderboards: is not a key of the rubric; perhaps you "
+            "meant 'leaderboard'",
+        ),
+        (
+            "gradescope: {leaderboard: [scores]}",
+            "line 5, column 28: gradescope.leaderboard[0]: must be one of score, one; perhaps you "
+            "meant 'score'",
+        ),
+    ],
+)
+def test_a_fault_in_gradescope_s_section_has_its_place(
+    folder: Path, section: str, expected: str
+) -> None:
+    """With the nearest valid word, as everywhere."""
+    assert problems(folder, ("milestones:", f"{section}\nmilestones:")) == (expected,)
+
+
+def test_a_criterion_s_visibility_is_one_of_gradescope_s_words(folder: Path) -> None:
+    """The words are those that Gradescope documents."""
+    (problem,) = problems(folder, ("award: all", "award: all\n        visibility: hiden"))
+    assert "must be one of hidden, after_due_date, after_published, visible, not 'hiden'" in problem
+    assert problem.endswith("perhaps you meant 'hidden'")

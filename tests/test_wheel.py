@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
@@ -14,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.gradescope.archive import archive_bytes
 from grader.rubric import load_rubric
 from tests.attack_run import load_attack, stage_attack
 from tests.corpus_run import ROOT, RUBRIC
@@ -88,6 +90,21 @@ def test_the_installed_command_grades(installed: Installed, tmp_path: Path) -> N
     row = next(line for line in done.stdout.splitlines() if line.startswith("ann"))
     assert row.split() == ["ann", "30", "25", "45", "100", "graded"]
     assert (tmp_path / "results" / "gradebook.csv").exists()
+
+
+def test_the_installed_command_builds_an_autograder(installed: Installed, tmp_path: Path) -> None:
+    """The archive holds the same files as one that is built in the checkout."""
+    done = installed.run("grade", "gradescope", "autograder.zip", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = zipfile.ZipFile(tmp_path / "autograder.zip")
+    expected = zipfile.ZipFile(io.BytesIO(archive_bytes(load_rubric(RUBRIC), RUBRIC)))
+    assert found.namelist() == expected.namelist()
+    (wheel,) = (name for name in found.namelist() if name.endswith(".whl"))
+    inside, wanted = (
+        zipfile.ZipFile(io.BytesIO(archive.read(wheel))) for archive in (found, expected)
+    )
+    assert inside.namelist() == wanted.namelist()
+    assert found.read("assignment/rubric.yaml") == RUBRIC.read_bytes()
 
 
 def test_the_installed_answers_are_out_of_reach(installed: Installed, tmp_path: Path) -> None:

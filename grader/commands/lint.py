@@ -12,10 +12,11 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from grader.batch import ClassRun
-from grader.commands.options import RubricOption, default_rubric
+from grader.commands.options import RubricOption, default_rubric, say
 from grader.cpus import available_cpus
 from grader.errors import AssignmentError, ExitStatus
 from grader.executor import Local
+from grader.gradescope.conversion import visibility_warning
 from grader.intake.layouts import single_submission
 from grader.lint import lint_problems
 from grader.proof import SEEDS, Proof, prove
@@ -51,6 +52,9 @@ def lint(*, rubric: RubricOption = None, quick: QuickOption = False) -> int:
             + "\n".join(f"  {problem}" for problem in problems),
             "Mend the stub, the solution or the hidden test that is named.",
         )
+    warning = visibility_warning(loaded)
+    if warning:
+        say(warning)
     out = console(sys.stdout)
     out.print(f"Stubs earn 0 of {stubs.max_score:g} points, solutions {solutions.score:g}.")
     out.print("Every hidden test is counted by one criterion.")

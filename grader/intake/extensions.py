@@ -25,7 +25,7 @@ MAX_DAYS = 1000
 
 
 def load_extensions(
-    path: Path | None, rubric: Rubric, submissions: Sequence[Submission]
+    path: Path | None, rubric: Rubric, submissions: Sequence[Submission], whole_class: bool = True
 ) -> dict[str, Extension]:
     """Extensions by the id of the submission's student.
 
@@ -35,6 +35,7 @@ def load_extensions(
         path: the file; without one, `extensions.csv` beside the rubric, if it is there.
         rubric: its section `late` is what is extended.
         submissions: the class.
+        whole_class: whether they are all of it, so that a line about nobody of them is wrong.
 
     Raises:
         TableError: with every line that is wrong or names nobody of the class.
@@ -50,7 +51,7 @@ def load_extensions(
     found: dict[str, Extension] = {}
     named: set[str] = set()
     for row in read_table(path, COLUMNS, ("student",), problems):
-        student = _student(row, known, problems)
+        student = _student(row, known, problems, whole_class)
         extension = _extension(row, rubric.late, problems)
         word = row.cells["student"].casefold()
         if word in named:
@@ -76,7 +77,7 @@ def _known(submissions: Iterable[Submission]) -> dict[str, set[str]]:
     return known
 
 
-def _student(row: Row, known: dict[str, set[str]], problems: list[str]) -> str:
+def _student(row: Row, known: dict[str, set[str]], problems: list[str], whole_class: bool) -> str:
     word = row.cells["student"]
     students = known.get(word.casefold(), set())
     if len(students) == 1:
@@ -84,10 +85,10 @@ def _student(row: Row, known: dict[str, set[str]], problems: list[str]) -> str:
     if students:
         listing = ", ".join(sorted(students))
         problems.append(f"line {row.line}: {printable(word)} may be each of: {listing}")
-    elif word:
+    elif word and whole_class:
         near = perhaps(word.casefold(), known)
         problems.append(f"line {row.line}: nobody of the class is {printable(word)}{near}")
-    else:
+    elif not word:
         problems.append(f"line {row.line}: student is empty")
     return ""
 

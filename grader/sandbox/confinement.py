@@ -15,6 +15,7 @@ from pathlib import Path
 from grader.sandbox import landlock, seccomp
 from grader.sandbox.policy import (
     ALL_WALLS,
+    DESCRIPTORS,
     DEVICES,
     ENVIRONMENT,
     ENVIRONMENT_WALL,
@@ -34,7 +35,13 @@ PR_SET_NO_NEW_PRIVS = 38
 LIBC = ctypes.CDLL(None, use_errno=True)
 
 
-def confine(policy: WorkerPolicy, uid: int | None, scratch: Path, libraries: Sequence[int]) -> None:
+def confine(
+    policy: WorkerPolicy,
+    uid: int | None,
+    scratch: Path,
+    libraries: Sequence[int],
+    keep: Collection[int] = (),
+) -> None:
     """Give up every right that student code does not need.  There is no way back.
 
     Args:
@@ -43,12 +50,18 @@ def confine(policy: WorkerPolicy, uid: int | None, scratch: Path, libraries: Seq
         scratch: the only folder that the worker may write to; becomes HOME and the
             working directory.
         libraries: descriptors of files and folders that may be read.
+        keep: descriptors that stay open.
 
     Raises:
         OSError: if a wall cannot be put up; the worker must not go on then.
     """
     walls = policy.walls
-    rules = open_rules(policy.folder, scratch, libraries) if LANDLOCK in walls else []
+    rulesets = []
+    if LANDLOCK in walls:
+        rules = open_rules(policy.folder, scratch, libraries)
+        rulesets.append(landlock.make_ruleset(rules, landlock.abi_version()))
+    if DESCRIPTORS in walls:  # before the limits: the libraries may be more than it may open
+        close_descriptors({*keep, *rulesets})
     if LIMITS in walls:
         set_limits(policy, own_uid=uid is not None)
         be_first_to_go()
@@ -66,8 +79,8 @@ def confine(policy: WorkerPolicy, uid: int | None, scratch: Path, libraries: Seq
         os.environ.update(ENVIRONMENT, HOME=str(scratch), TMPDIR=str(scratch))
     os.umask(0o077)
     os.chdir(scratch)
-    if LANDLOCK in walls:
-        landlock.restrict(rules, landlock.abi_version())
+    for ruleset in rulesets:
+        landlock.restrict(ruleset)
     if SECCOMP in walls:
         seccomp.install_filter()
 
@@ -149,7 +162,15 @@ def close_descriptors(keep: Collection[int]) -> None:
     for descriptor in sorted(keep):
         os.closerange(last + 1, descriptor)
         last = max(last, descriptor)
-    os.closerange(last + 1, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+    os.closerange(last + 1, _highest_descriptor() + 1)
+
+
+def _highest_descriptor() -> int:
+    """The highest descriptor that is open; a limit on new ones says nothing of it."""
+    try:
+        return max(int(entry.name) for entry in os.scandir("/proc/self/fd"))
+    except OSError:  # another system, or no /proc
+        return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
 
 
 def die_with_parent(parent: int) -> None:

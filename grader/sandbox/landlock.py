@@ -70,8 +70,10 @@ def handled_access(abi: int) -> Access:
     return Access((1 << (newest + 1)) - 1)
 
 
-def restrict(rules: Iterable[tuple[int, Access]], abi: int) -> None:
-    """Take every right on files away but the given ones, and where the ABI can, TCP and scopes.
+def make_ruleset(rules: Iterable[tuple[int, Access]], abi: int) -> int:
+    """A set of rules, by descriptor, that leaves nothing but these rights on files.
+
+    Where the ABI can, it also takes TCP, and abstract sockets and signals out of the process.
 
     Args:
         rules: descriptor of a file or folder (O_PATH will do), and what may be done below it.
@@ -87,13 +89,20 @@ def restrict(rules: Iterable[tuple[int, Access]], abi: int) -> None:
     if abi >= 6:
         attributes += struct.pack("Q", SCOPES)
     ruleset = _checked(_syscall(CREATE_RULESET, attributes, len(attributes), 0))
-    try:
-        for descriptor, access in rules:
-            rule = struct.pack("=Qi", access & handled, descriptor)
-            _checked(_syscall(ADD_RULE, ruleset, PATH_BENEATH, rule, 0))
-        _checked(_syscall(RESTRICT_SELF, ruleset, 0))
-    finally:
-        os.close(ruleset)
+    for descriptor, access in rules:
+        rule = struct.pack("=Qi", access & handled, descriptor)
+        _checked(_syscall(ADD_RULE, ruleset, PATH_BENEATH, rule, 0))
+    return ruleset
+
+
+def restrict(ruleset: int) -> None:
+    """Put a set of rules in force for this process, and close it.
+
+    Raises:
+        OSError: if the kernel refuses.
+    """
+    _checked(_syscall(RESTRICT_SELF, ruleset, 0))
+    os.close(ruleset)
 
 
 def _syscall(number: int, *arguments: int | bytes | None) -> int:

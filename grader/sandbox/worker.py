@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import NoReturn
 
 from grader.errors import FrameError, RefusedTensorError
-from grader.sandbox.confinement import close_descriptors, confine
+from grader.sandbox.confinement import confine
 from grader.sandbox.libraries import Libraries, open_libraries
-from grader.sandbox.policy import DESCRIPTORS, WorkerPolicy
+from grader.sandbox.policy import WorkerPolicy
 from grader.sandbox.runtime import Runtime
 from grader.sandbox.tensors import pack, unpack
 from grader.sandbox.wire import PREFIX, decode_header, decode_prefix, encode_frame
@@ -52,9 +52,7 @@ def serve(
         _redirect_streams(output)
         connection = socket.socket(fileno=channel)
         connection.setblocking(True)
-        confine(policy, uid, scratch, libraries.readable)
-        if DESCRIPTORS in policy.walls:
-            close_descriptors({channel, *libraries.reached})
+        confine(policy, uid, scratch, libraries.readable, {channel, *libraries.reached})
     except BaseException as error:
         os.write(2, f"the worker could not confine itself: {error}\n".encode())
         os._exit(NOT_CONFINED)

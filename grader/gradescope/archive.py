@@ -1,0 +1,84 @@
+"""autograder.zip: everything that Gradescope needs to grade one assignment."""
+
+from __future__ import annotations
+
+import io
+import os
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+from grader.errors import AssignmentError
+from grader.gradescope.wheel import add_file, build_wheel
+from grader.intake.extensions import TABLE as EXTENSIONS
+from grader.intake.names import is_noise
+from grader.rubric import Rubric
+
+HERE = Path(__file__).resolve().parent
+SCRIPTS = ("setup.sh", "run_autograder")
+REQUIREMENTS = "requirements.txt"
+ASSIGNMENT = "assignment"
+RUBRIC_NAME = "rubric.yaml"
+RUN_ALL = 0o100755
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+def archive_bytes(rubric: Rubric, rubric_path: Path) -> bytes:
+    """The archive of an assignment; the same bytes from the same files.
+
+    Raises:
+        AssignmentError: if something that the rubric names does not lie beside it, or the grader
+            is not installed.
+    """
+    wheel, wheel_content = build_wheel()
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in SCRIPTS:
+            add_file(archive, name, unix_text(HERE / name), RUN_ALL)
+        add_file(archive, REQUIREMENTS, unix_text(HERE / REQUIREMENTS))
+        add_file(archive, f"wheels/{wheel}", wheel_content)
+        for name, content in _assignment_files(rubric, rubric_path):
+            add_file(archive, f"{ASSIGNMENT}/{name}", content)
+    return stream.getvalue()
+
+
+def unix_text(path: Path) -> bytes:
+    """A script as Unix runs it: without carriage returns and byte order mark."""
+    return path.read_bytes().removeprefix(BYTE_ORDER_MARK).replace(b"\r\n", b"\n")
+
+
+def _assignment_files(rubric: Rubric, rubric_path: Path) -> Iterator[tuple[str, bytes]]:
+    """The rubric, and what it names, at the same places relative to it."""
+    yield RUBRIC_NAME, rubric_path.read_bytes()
+    if (rubric.root / EXTENSIONS).is_file():
+        yield EXTENSIONS, (rubric.root / EXTENSIONS).read_bytes()
+    seen: set[str] = set()
+    for key in ("stubs", "solutions", "suites", "messages"):
+        value = getattr(rubric, key)
+        if value is not None:
+            for path in _files(_beside(rubric, key, value)):
+                name = PurePosixPath(path.relative_to(rubric.root)).as_posix()
+                if name not in seen:
+                    seen.add(name)
+                    yield name, path.read_bytes()
+
+
+def _beside(rubric: Rubric, key: str, value: str) -> Path:
+    """A path that the rubric names, as it is written there, but without `..`."""
+    path = Path(os.path.normpath(rubric.root / value))
+    if Path(value).is_absolute() or rubric.root not in path.parents:
+        raise AssignmentError(
+            f"{key}: {value} does not lie in a folder or file of its own beside the rubric, so the "
+            "archive cannot hold it at the same place.",
+            "Move it beside rubric.yaml and name it there by a relative path.",
+        )
+    return path
+
+
+def _files(path: Path) -> Iterator[Path]:
+    if path.is_file():
+        yield path
+        return
+    for found in sorted(path.rglob("*")):
+        if found.is_file() and not any(map(is_noise, found.relative_to(path).parts)):
+            yield found

@@ -1,0 +1,60 @@
+"""A graded results folder as one results.json for each submission."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from grader.errors import ReportError, ResultsError
+from grader.gradescope.conversion import Circumstances, failed_run, graded_results, refused_results
+from grader.gradescope.results_format import FailedRun, GradescopeResults, results_json
+from grader.model import Scorecard
+from grader.results import Results, write_atomically
+from grader.rubric import Rubric
+
+
+def export_results(results: Results, rubric: Rubric, into: Path) -> tuple[int, list[str]]:
+    """Write FOLDER/<student>.json for each student of a results folder.
+
+    Returns:
+        How many files were written, and the students whose file has no score.
+
+    Raises:
+        ResultsError: if the folder holds no students, or a student's scorecard cannot be read or
+            is of another rubric; nothing is written then.
+    """
+    cards = [(student, results.load_scorecard(student)) for student in results.students()]
+    if not cards:
+        raise ResultsError(
+            f"{results.folder} holds no graded students.",
+            "Give the results folder of a run: grade SUBMISSIONS --out RESULTS.",
+        )
+    files = {student: results_json(_results(results, s, student, rubric)) for student, s in cards}
+    for student, content in files.items():
+        write_atomically(into / f"{student}.json", content)
+    return len(files), [student for student, card in cards if card is None or card.score is None]
+
+
+def _results(
+    results: Results, card: Scorecard | None, student: str, rubric: Rubric
+) -> GradescopeResults | FailedRun:
+    if card is None or any(m.id not in _milestones(rubric) for m in card.milestones):
+        raise ResultsError(
+            f"{results.student(student) / 'score.json'} cannot be read, or is of another rubric.",
+            "Score the folder again: grade score RESULTS.",
+        )
+    if card.score is not None:
+        return graded_results(card, rubric, Circumstances())
+    problem = _students_problem(results, student)
+    return refused_results(problem, ()) if problem else failed_run()
+
+
+def _milestones(rubric: Rubric) -> set[str]:
+    return {milestone.id for milestone in rubric.milestones}
+
+
+def _students_problem(results: Results, student: str) -> str:
+    """What intake found wrong with the files; empty if the fault is ours."""
+    try:
+        return str(results.load_report(student)["examination"]["facts"].get("problem", ""))
+    except ReportError:
+        return ""

@@ -1,0 +1,138 @@
+"""submission_metadata.json: what Gradescope tells about a submission.
+
+Source: gradescope/autograder_samples, docs/submission_metadata.md, which reserves changes.  So
+nothing here is required: what is missing or odd is `None` or left out, and the rest is used.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+)
+
+from grader.intake.names import safe_id
+from grader.model import Person, Timing
+from grader.text import printable
+
+MAX_BYTES = 20_000_000
+
+
+def _or_none(value: object, handler: ValidatorFunctionWrapHandler) -> Any:
+    """What is not as documented is not there."""
+    try:
+        return handler(value)
+    except ValidationError:
+        return None
+
+
+def _records(value: object) -> list[object]:
+    """A list without what is no record, each part of which is lenient in turn."""
+    return [part for part in value if isinstance(part, dict)] if isinstance(value, list) else []
+
+
+Lenient = WrapValidator(_or_none)
+Time = Annotated[AwareDatetime | None, Lenient]
+Words = Annotated[Annotated[str, AfterValidator(printable)] | None, Lenient]
+Score = Annotated[Annotated[float, Field(allow_inf_nan=False)] | None, Lenient]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class User(_Part):
+    """A member of the group that handed in, or the one student."""
+
+    name: Words = None
+    email: Words = None
+
+
+class Assignment(_Part):
+    """What the assignment's settings say; times are those of this student where they differ."""
+
+    title: Words = None
+    due_date: Time = None
+    late_due_date: Time = None
+    total_points: Score = None
+
+
+class PreviousSubmission(_Part):
+    """An earlier submission of the same student or group.
+
+    Attributes:
+        results: its results.json; Gradescope gives it for the latest one only.
+    """
+
+    submission_time: Time = None
+    score: Score = None
+    autograder_error: Annotated[bool | None, Lenient] = None
+    results: Annotated[dict[str, Any] | None, Lenient] = None
+
+
+class Metadata(_Part):
+    """All that is used of submission_metadata.json.
+
+    Attributes:
+        created_at: when the submission was handed in.
+    """
+
+    created_at: Time = None
+    assignment: Annotated[Assignment | None, Lenient] = None
+    users: Annotated[tuple[User, ...], BeforeValidator(_records)] = ()
+    previous_submissions: Annotated[tuple[PreviousSubmission, ...], BeforeValidator(_records)] = ()
+
+    @property
+    def timing(self) -> Timing:
+        """When it was handed in and due, as far as Gradescope tells."""
+        assignment = self.assignment or Assignment()
+        return Timing(
+            submitted=self.created_at, due=assignment.due_date, late_due=assignment.late_due_date
+        )
+
+    @property
+    def people(self) -> tuple[Person, ...]:
+        """Who handed it in, as far as they have a name or an address."""
+        taken: set[str] = set()
+        return tuple(
+            Person(
+                student=safe_id(user.email or user.name or "", taken),
+                name=user.name or "",
+                email=user.email or "",
+            )
+            for user in self.users
+            if user.name or user.email
+        )
+
+    @property
+    def graded_before(self) -> tuple[PreviousSubmission, ...]:
+        """Earlier submissions that have a score of their own, oldest first."""
+        graded = [p for p in self.previous_submissions if p.score is not None]
+        graded = [p for p in graded if not p.autograder_error]
+        return tuple(sorted(graded, key=_moment))
+
+
+def _moment(previous: PreviousSubmission) -> float:
+    return previous.submission_time.timestamp() if previous.submission_time else 0.0
+
+
+def read_metadata(path: Path) -> tuple[Metadata, str]:
+    """Read the file; with it, what an instructor should know if it is missing or odd."""
+    try:
+        with path.open("rb") as stream:
+            content = stream.read(MAX_BYTES)
+        return Metadata.model_validate_json(content), ""
+    except OSError as error:
+        return Metadata(), f"{path.name} cannot be read: {error.strerror}."
+    except ValidationError:
+        return Metadata(), f"{path.name} is not what Gradescope documents; nothing of it is used."

@@ -1,0 +1,145 @@
+"""The run in the container, without the container: limits, lateness, deadline."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.errors import AssignmentError, TableError
+from grader.gradescope.results_format import FailedRun, parse_results
+from grader.gradescope.run import DEFAULT_CONTAINER_MB, LEAST_MEMORY_MB, check, fitted_limits
+from grader.rubric import Limits
+from tests.scenarios import SUITE
+from tests.support import small_assignment
+
+RIGHT = "DEED = {deed!r}\n\n\ndef answer(x):\n    return x\n"
+LATE = """
+late:
+  due: 2026-10-01T00:00:00+00:00
+  penalty: {percent: 10, per: day, cap: 50}
+attempts: best
+"""
+METADATA: dict[str, Any] = {
+    "created_at": "2026-10-06T12:00:00.0Z",
+    "assignment": {"due_date": "2026-10-03T18:00:00.0Z", "late_due_date": None},
+    "users": [{"name": "Ann", "email": "ann@x.edu"}, {"name": "Bo", "email": "bo@x.edu"}],
+    "previous_submissions": [
+        {"submission_time": "2026-10-02T08:00:00Z", "score": 4.0},
+        {"submission_time": "2026-10-03T08:00:00Z", "score": 2.0},
+    ],
+}
+
+
+def place(folder: Path, deed: str, metadata: object = None, more: str = "") -> Path:
+    """Gradescope's layout with an assignment of its own; `ann` has handed in one file."""
+    rubric = small_assignment(folder / "source" / "assignment", SUITE)
+    rubric.write_text(rubric.read_text() + more)
+    for name, wanted in (("submission", deed), ("source/assignment/solutions", "right")):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+        (folder / name / "answer.py").write_text(RIGHT.format(deed=wanted))
+    (folder / "results").mkdir()
+    if metadata is not None:
+        (folder / "submission_metadata.json").write_text(json.dumps(metadata))
+    return folder
+
+
+def run(root: Path, seconds: int = 100) -> tuple[subprocess.CompletedProcess[str], bytes]:
+    """What `run_autograder` starts, and the bytes of results.json."""
+    options = ["run", "--root", str(root), "--seconds", str(seconds)]
+    done = subprocess.run(
+        [sys.executable, "-m", "grader.gradescope", *options], capture_output=True, text=True
+    )
+    return done, (root / "results" / "results.json").read_bytes()
+
+
+def test_late_work_of_a_group_is_counted_as_the_rubric_says(tmp_path: Path) -> None:
+    """The platform's due time, one member's extension for all, the best attempt, the progress."""
+    root = place(tmp_path, "right", METADATA, LATE)
+    extensions = root / "source" / "assignment" / "extensions.csv"
+    extensions.write_text("student,days\nbo@x.edu,1\nsomebody@x.edu,3\n")
+    done, written = run(root)
+    assert done.returncode == 0, done.stderr
+    results = json.loads(written)
+    assert results["score"] == 8.0  # 1 day 18 h late: two days begun, 10 % each
+    assert results["extra_data"]["earned"] == 10.0
+    for told in (
+        "Handed in 1 day 18 h late",
+        "(with your extension)",
+        "Since your last submission: +8",
+        "Handed in for Ann and Bo.",
+    ):
+        assert told in results["output"].replace("\\", "")
+    assert "best" not in results["output"]
+
+
+def test_an_earlier_submission_may_be_the_best(tmp_path: Path) -> None:
+    """Its score stands then, and the output says so."""
+    done, written = run(place(tmp_path, "wrong", METADATA, LATE))
+    assert done.returncode == 0, done.stderr
+    results = json.loads(written)
+    assert results["score"] == 4.0
+    assert "**Score: 3.5 of 10**" in results["output"]
+    assert "Your best submission counts: 4 points, of 2026-10-02" in (
+        results["output"].replace("\\", "")
+    )
+    assert [test["score"] for test in results["tests"]] == [5.0]
+
+
+def test_a_run_that_takes_too_long_is_our_failure(tmp_path: Path) -> None:
+    """What was handed in is named, no score is there, and the log says why."""
+    done, written = run(place(tmp_path, "right"), seconds=1)
+    assert done.returncode == 1
+    assert "was not done after 1 seconds" in done.stdout
+    assert isinstance(parse_results(written), FailedRun)
+    assert "answer.py" in written.decode()
+
+
+def test_a_fault_of_a_hidden_test_is_no_zero(tmp_path: Path) -> None:
+    """The submission is not at fault, so there is no score."""
+    done, written = run(place(tmp_path, "divide"))
+    assert done.returncode == 1
+    assert "division by zero" in done.stdout
+    assert isinstance(parse_results(written), FailedRun)
+    assert b"division" not in written
+
+
+@pytest.mark.parametrize(
+    ("rubric_mb", "container_mb", "expected"),
+    [
+        (2048, DEFAULT_CONTAINER_MB, 320),
+        (2048, 1536, 1088),
+        (512, 1536, 512),
+        (2048, 300, LEAST_MEMORY_MB),
+        (2048, 1 << 20, 2048),
+    ],
+)
+def test_memory_is_fitted_to_the_container(
+    rubric_mb: int, container_mb: int, expected: int
+) -> None:
+    """Never more than the rubric says, and what the grader itself leaves."""
+    limits = fitted_limits(Limits(memory_mb=rubric_mb), 420, container_mb)
+    assert limits.memory_mb == expected
+
+
+@pytest.mark.parametrize(("rubric", "whole", "expected"), [(120, 420, 120), (900, 420, 300)])
+def test_an_examination_ends_before_the_whole_run(rubric: int, whole: int, expected: int) -> None:
+    """So that a student's endless loop is a verdict, and not our failure."""
+    assert fitted_limits(Limits(submission_seconds=rubric), whole).submission_seconds == expected
+
+
+def test_wrong_extensions_are_found_when_the_image_is_built(tmp_path: Path) -> None:
+    """And not at the first student; a line about anybody is fine, since nobody is known yet."""
+    root = place(tmp_path, "right", more=LATE)
+    rubric = root / "source" / "assignment" / "rubric.yaml"
+    (rubric.parent / "extensions.csv").write_text("student,days\nann,many\n")
+    with pytest.raises(TableError, match="days must be a number"):
+        check(rubric)
+    (rubric.parent / "extensions.csv").unlink()
+    (rubric.parent / "solutions" / "answer.py").write_text(RIGHT.format(deed="wrong"))
+    with pytest.raises(AssignmentError, match="The number is wrong"):
+        check(rubric)
