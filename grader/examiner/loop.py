@@ -153,6 +153,7 @@ class ExaminerLoop:
         if status == CHILD_DISTURBED and self.open:
             self.waiting.insert(0, child.job)
             return
+        del self.tries[child.job.student]  # a nursery that is kept may examine the student again
         self._tell({"done": child.job.student, "status": status})
 
     def _tell(self, message: dict[str, object]) -> None:
