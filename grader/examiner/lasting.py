@@ -9,7 +9,7 @@ from grader.examiner.client import Nursery
 from grader.examiner.messages import Job, Setup
 
 # Ends of nurseries one after the other in which nothing was examined: then it is no accident.
-MAX_FRUITLESS = 2
+MAX_FRUITLESS = 3
 
 
 class LastingNursery(Nursery):

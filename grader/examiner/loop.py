@@ -98,18 +98,25 @@ class ExaminerLoop:
         self._tell(ready)
         self.selector.register(self.command, selectors.EVENT_READ)
         self.selector.register(self.server, selectors.EVENT_READ)
-        while self.open or self.waiting or self.children:
-            while self.waiting and len(self.children) < self.setup.jobs:
-                self._fork(session, self.waiting.pop(0))
-            for key, _ in self.selector.select(self._seconds_to_next_deadline()):
-                if key.fileobj is self.server:
-                    self._lose_server()
-                elif key.fileobj is self.command:
-                    self._receive()
-                else:
-                    self._collect(key.fd)
-            self._kill_overdue()
+        try:
+            while self.open or self.waiting or self.children:
+                self._serve(session)
+        finally:  # a child left behind would keep the server, and so this process, for ever
+            self._end_children()
         return True
+
+    def _serve(self, session: pytest.Session) -> None:
+        """Start what waits, then wait for something to happen and do what follows from it."""
+        while self.waiting and len(self.children) < self.setup.jobs:
+            self._fork(session, self.waiting.pop(0))
+        for key, _ in self.selector.select(self._seconds_to_next_deadline()):
+            if key.fileobj is self.server:
+                self._lose_server()
+            elif key.fileobj is self.command:
+                self._receive()
+            else:
+                self._collect(key.fd)
+        self._kill_overdue()
 
     def _seconds_to_next_deadline(self) -> float | None:
         deadlines = [child.deadline for child in self.children.values()]
@@ -124,7 +131,10 @@ class ExaminerLoop:
     def _receive(self) -> None:
         if self.abandoned:
             return
-        data = self.command.recv(1 << 16)
+        try:
+            data = self.command.recv(1 << 16)
+        except ConnectionError:  # it was killed before it had read all that it was told
+            data = b""
         if not data:
             self._abandon()
             return
@@ -154,6 +164,9 @@ class ExaminerLoop:
         for end in (self.command, self.server):
             with suppress(KeyError):
                 self.selector.unregister(end)
+        self._end_children()
+
+    def _end_children(self) -> None:
         for child in self.children.values():
             os.kill(child.pid, signal.SIGKILL)
 
