@@ -45,6 +45,10 @@ def is_child(process: Path, pid: int) -> bool:
         return False
 
 
+def started(pid: int) -> str:
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+
+
 def kill(pid: int, number: int = signal.SIGKILL) -> None:
     os.kill(pid, number)
 
@@ -55,8 +59,9 @@ def server() -> int:
 
 def end(pid: int, number: int = signal.SIGKILL) -> None:
     """End a process above this one, and wait to be ended with it."""
-    below = [os.getppid(), os.getpid(), server(), *children(server())]
-    ARMED.with_name("below").write_text(" ".join(map(str, below)))
+    with ARMED.with_name("below").open("a") as stream:
+        for one in (os.getppid(), os.getpid(), server(), *children(server())):
+            stream.write(f"{one} {started(one)}\\n")
     kill(pid, number)
     while True:
         signal.pause()
@@ -77,6 +82,7 @@ DEEDS = {
     "server": lambda: kill(server()),
     "nursery": lambda: end(os.getppid()),
     "command": lambda: end(parent(os.getppid())),
+    "stop": lambda: kill(parent(os.getppid()), signal.SIGSTOP),
     "terminate": lambda: end(parent(os.getppid()), signal.SIGTERM),
     "read-only": lambda: make_read_only(ARMED.with_name("mount")),
 }
@@ -144,9 +150,10 @@ class Class:
         nothing = subprocess.DEVNULL
         return subprocess.Popen(command, stdout=nothing, stderr=nothing)
 
-    def below(self) -> list[int]:
-        """Processes below the command when it was last ended: nursery first."""
-        return [int(pid) for pid in self._armed.with_name("below").read_text().split()]
+    def below(self) -> dict[int, str]:
+        """Processes below the command whenever it was ended, with the times of their starts."""
+        lines = self._armed.with_name("below").read_text().splitlines()
+        return {int(pid): start for pid, start in map(str.split, lines)}
 
     def left(self) -> str:
         """What was armed and has not happened."""
@@ -184,6 +191,14 @@ def timeless(report: Path) -> bytes:
 def graded(results: Path) -> set[str]:
     """Students whose report is there."""
     return {path.parent.name for path in results.glob("students/*/report.json")}
+
+
+def started(pid: int) -> str:
+    """When a process has started, which tells it from a later one with its number."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+    except OSError:
+        return ""
 
 
 def descendants(pid: int) -> Iterator[int]:

@@ -183,9 +183,9 @@ def test_a_plain_assertion_is_the_students_fault(deeds: Deeds, deed: str, messag
 
 
 def test_a_nursery_that_is_killed_again_and_again_ends_the_run(killed: Deeds) -> None:
-    """Status 1, what happened and what to do, and no traceback; two others were tried before."""
+    """Status 1, what happened and what to do, and no traceback; others were tried before."""
     assert killed.done.returncode == 1
-    assert killed.done.stderr.count("Another one goes on with what is missing.") == 2
+    assert killed.done.stderr.count("Another one goes on with what is missing.") == 3
     assert "ended before its work was done" in killed.done.stderr
     assert "run the same command again" in killed.done.stderr
     assert "Traceback" not in killed.done.stderr

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.disturbances import Class, contents, descendants, graded, make_class
+from tests.disturbances import Class, contents, descendants, graded, make_class, started
 from tests.support import PATIENCE_SECONDS, together
 
 STUDENTS = 5
@@ -80,7 +80,8 @@ def series(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Series]:
     """All series of these tests."""
     folder = tmp_path_factory.mktemp
     below = ("child s0", "child-while-writing s1", "worker s2", "server s3", "nursery s4")
-    above = (("collection s0",), ("terminate s0",), ("command s1",), ("command s4",), ())
+    unread = ("stop s0", "command s1")  # that s0 is done is never read
+    above = (("collection s0",), ("terminate s0",), unread, ("command s4",), ())
     return together(
         {
             "undisturbed": lambda: run_series(folder("undisturbed"), ()),
@@ -134,12 +135,15 @@ def test_a_killed_command_loses_what_was_in_flight_and_no_more(series: dict[str,
 
 
 def test_a_killed_command_takes_everything_with_it(series: dict[str, Series]) -> None:
-    """Nursery, sandbox server, examination and worker of the last run that was killed end too."""
-    for pid in series["above"].of.below():
+    """Nursery, sandbox server, examination and worker of every run that was killed end too."""
+    below = series["above"].of.below()
+    assert len(below) == 3 * 4
+    for pid, start in below.items():
         with suppress(ProcessLookupError):
             descriptor = os.pidfd_open(pid)
-            assert select.select([descriptor], [], [], PATIENCE_SECONDS)[0]
+            ended = started(pid) != start or select.select([descriptor], [], [], 30.0)[0]
             os.close(descriptor)
+            assert ended
 
 
 def test_a_command_killed_while_writing_examines_nothing_again(series: dict[str, Series]) -> None:

@@ -13,6 +13,7 @@ import socket
 import time
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from typing import NoReturn
 
 from grader.examiner.messages import Job
@@ -62,7 +63,8 @@ class Child:
         # Trusted code runs in the child itself, which nobody else can use after it.
         self._taken += MAX_JOBS if job.trusted else 1
         message = {"job": job.model_dump(), "last_try": last_try}
-        self.channel.sendall(json.dumps(message).encode() + b"\n")
+        with suppress(OSError):  # it has ended, which `done` tells
+            self.channel.sendall(json.dumps(message).encode() + b"\n")
 
     @property
     def spent(self) -> bool:
@@ -71,7 +73,10 @@ class Child:
 
     def done(self) -> tuple[Job | None, int | None]:
         """The job that it has just done and how that ended; `None` if the child itself ended."""
-        status = self.channel.recv(1)
+        try:
+            status = self.channel.recv(1)
+        except ConnectionError:  # it was killed before it had read its job
+            status = b""
         job, self.job = self.job, None
         return job, status[0] if status else None
 

@@ -88,15 +88,22 @@ class ExaminerLoop:
         self._tell(ready)
         self.selector.register(self.command, selectors.EVENT_READ, self._receive)
         self.selector.register(self.server, selectors.EVENT_READ, self._lose_server)
-        while self.open or self.waiting or self._working():
-            self._give_out(session)
-            for key, _ in self.selector.select(self._seconds_to_next_deadline()):
-                handle: Callable[[], None] = key.data
-                handle()
-            self._kill_overdue()
-        for child in list(self.children):
-            self._dismiss(child)
+        try:
+            while self.open or self.waiting or self._working():
+                self._serve(session)
+        finally:  # a child left behind would keep the server, and so this process, for ever
+            self._kill_working()
+            for child in list(self.children):
+                self._dismiss(child)
         return True
+
+    def _serve(self, session: pytest.Session) -> None:
+        """Start what waits, then wait for something to happen and do what follows from it."""
+        self._give_out(session)
+        for key, _ in self.selector.select(self._seconds_to_next_deadline()):
+            handle: Callable[[], None] = key.data
+            handle()
+        self._kill_overdue()
 
     def _working(self) -> list[Child]:
         return [child for child in self.children if child.job is not None]
@@ -125,7 +132,10 @@ class ExaminerLoop:
     def _receive(self) -> None:
         if self.abandoned:
             return
-        data = self.command.recv(1 << 16)
+        try:
+            data = self.command.recv(1 << 16)
+        except ConnectionError:  # it was killed before it had read all that it was told
+            data = b""
         if not data:
             self._abandon()
             return
@@ -155,6 +165,9 @@ class ExaminerLoop:
         for end in (self.command, self.server):
             with suppress(KeyError):
                 self.selector.unregister(end)
+        self._kill_working()
+
+    def _kill_working(self) -> None:
         for child in self._working():
             os.kill(child.pid, signal.SIGKILL)
 
