@@ -45,8 +45,6 @@ BODIES: dict[str, dict[str, Any]] = {
         "buffers": [],
         "children": [{"name": "a.b", "type": "Linear"}],
     },
-    "parameters": {"reply": "parameters", "parameters": [CLAIM]},
-    "written": {"reply": "written"},
     "ran": {
         "reply": "ran",
         "output": TENSOR,
@@ -58,7 +56,7 @@ BODIES: dict[str, dict[str, Any]] = {
     },
     "faulted": {"reply": "faulted", "fault": FAULT},
 }
-BODIES["several"] = {"reply": "several", "replies": [BODIES["written"], BODIES["faulted"]]}
+BODIES["several"] = {"reply": "several", "replies": [BODIES["constant"], BODIES["faulted"]]}
 
 
 def envelope(body: object, number: object = 7) -> dict[str, object]:
@@ -147,7 +145,7 @@ WRONG: dict[str, tuple[str, tuple[Any, ...], Any]] = {
     "unknown kind": ("called", ("output", "kind"), "pickle"),
     "negative line": ("faulted", ("fault", "line"), -1),
     "reply inside itself": ("several", ("replies", 0), {"reply": "several", "replies": []}),
-    "unknown word": ("written", ("reply",), "passed"),
+    "unknown word": ("constant", ("reply",), "passed"),
 }
 
 
@@ -171,7 +169,7 @@ LONG: dict[str, tuple[str, tuple[Any, ...], Any]] = {
     "operators": ("ran", ("operators",), ["x"] * 5001),
     "items": ("called", ("output", "items"), [TENSOR] * 65),
     "observations": ("ran", ("observations",), BODIES["ran"]["observations"] * 513),
-    "replies": ("several", ("replies",), [BODIES["written"]] * 65),
+    "replies": ("several", ("replies",), [BODIES["constant"]] * 65),
     "skipped": ("loaded", ("skipped",), [FAULT] * 11),
 }
 
@@ -190,12 +188,12 @@ def test_what_is_too_long_is_refused(name: str, path: tuple[Any, ...], value: An
     [
         {},
         {"id": 1},
-        {"id": "1", "body": {"reply": "written"}},
-        {"id": -1, "body": {"reply": "written"}},
-        {"id": True, "body": {"reply": "written"}},
-        {"id": 1, "body": {"reply": "written"}, "score": 100},
+        {"id": "1", "body": {"reply": "constant", "value": None}},
+        {"id": -1, "body": {"reply": "constant", "value": None}},
+        {"id": True, "body": {"reply": "constant", "value": None}},
+        {"id": 1, "body": {"reply": "constant", "value": None}, "score": 100},
         {"id": 1, "body": []},
-        {"id": 1, "body": {"reply": ["written"]}},
+        {"id": 1, "body": {"reply": ["constant"]}},
         {"ready": True},
     ],
 )
@@ -251,7 +249,7 @@ anything = st.recursive(
 @given(st.dictionaries(st.sampled_from(["id", "body", "x"]), anything))
 @example({"id": 1, "body": {"reply": "constant", "value": "\ud800"}})
 @example({"id": 1, "body": {"reply": "loaded", "names": {"\ud800": "x"}, "skipped": []}})
-@example({"id": 1, "body": {"reply": "written", "\ud800": 1}})
+@example({"id": 1, "body": {"reply": "constant", "value": None, "\ud800": 1}})
 def test_arbitrary_headers_give_a_reply_or_a_frame_error(header: dict[str, object]) -> None:
     """No plain data brings another exception out."""
     try:
