@@ -25,8 +25,10 @@ def bind(
         arguments: name in the stub and value, in the order of the stub.
         tensors: input tensors, by the name in the stub.
     """
-    known = _named_parameters(function, [name for name, _ in arguments])
     positional: list[Any] = list(tensors.values())
+    if not arguments:
+        return positional, {}
+    known = _named_parameters(function, [name for name, _ in arguments])
     named: dict[str, Any] = {}
     everything_known = all(name in known for name, _ in arguments)
     for name, value in arguments:

@@ -162,9 +162,11 @@ class Runtime:
         upstream = tensors.get(question["upstream"]) if question["upstream"] else None
         inputs = _fresh_inputs(question, tensors, upstream is not None)
         _set_mode(module, question["mode"] == "train")
-        parameters = dict(_named_parameters(module))
+        needed = question["parameters"] or upstream is not None
+        parameters = dict(_named_parameters(module)) if needed else {}
         _set_values(parameters, question["parameters"], tensors)
-        for parameter in parameters.values():
+        leaves = parameters if upstream is not None else {}
+        for parameter in leaves.values():
             parameter.grad = None
         with (
             Observer(module, question["watch"], outgoing) as observer,
@@ -180,7 +182,7 @@ class Runtime:
             "output": output,
             "observations": observer.observations,
             "input_gradients": _gradients(_numbered(inputs), outgoing),
-            "parameter_gradients": _gradients(parameters, outgoing),
+            "parameter_gradients": _gradients(leaves, outgoing),
             "gradient_fault": fault,
             "operators": operators,
         }
