@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from pydantic import TypeAdapter
 
@@ -88,7 +89,7 @@ def _settled(
     if not total:
         return by_id[student], card_of(student)
     card = settle(student, map(card_of, by_id), total, rubric.attempts)
-    return by_id[counting_id(card)].model_copy(update={"student": student}), card
+    return replace(by_id[counting_id(card)], student=student), card
 
 
 def save_settled(results: Results, card: Scorecard, rubric: Rubric) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
 from pathlib import Path
@@ -10,7 +11,6 @@ from typing import Any, Literal
 from pydantic import (
     BaseModel,
     ConfigDict,
-    Field,
     SerializerFunctionWrapHandler,
     model_serializer,
 )
@@ -222,19 +222,29 @@ class Person(Frozen):
     number: str = ""
 
 
-class SourceFile(Frozen):
+UNTIMED = Timing()
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
     """One file of a submission.
 
     Attributes:
-        path: where it lies now.
+        place: where it lies now.
         name: its path inside the submission, with `/` between the parts.
     """
 
-    path: Path
+    place: str
     name: str
 
+    @property
+    def path(self) -> Path:
+        """Where it lies now."""
+        return Path(self.place)
 
-class Submission(Frozen):
+
+@dataclass(frozen=True, slots=True)  # of a large class there are very many
+class Submission:
     """One student's files, sorted out but not yet opened.
 
     Attributes:
@@ -254,11 +264,11 @@ class Submission(Frozen):
     name: str
     origin: str
     files: tuple[SourceFile, ...]
-    candidates: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    candidates: dict[str, tuple[str, ...]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     problem: str = ""
     people: tuple[Person, ...] = ()
-    timing: Timing = Timing()
+    timing: Timing = UNTIMED
     attempts: int = 0
 
     @property

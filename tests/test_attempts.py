@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -124,7 +123,7 @@ def test_ids_hold_student_and_number() -> None:
 def submission(hour: int | None, name: str, files: int = 1) -> Submission:
     """An attempt of that hour."""
     submitted = None if hour is None else datetime(2026, 10, 3, hour)
-    source = SourceFile(path=Path(name), name=name)
+    source = SourceFile(place=name, name=name)
     return Submission(
         student="ann",
         name="Ann",

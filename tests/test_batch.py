@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -89,8 +90,8 @@ def test_the_digest_follows_the_files(tmp_path: Path, small: Rubric) -> None:
 def test_the_digest_follows_what_intake_says(tmp_path: Path, small: Rubric) -> None:
     """A note or a problem, and the suites' digest, are part of it."""
     found = submission(tmp_path / "ann", small, answer=b"x = 1\n")
-    assert digest(found.model_copy(update={"notes": ("left out",)})) != digest(found)
-    assert digest(found.model_copy(update={"problem": "two files"})) != digest(found)
+    assert digest(replace(found, notes=("left out",))) != digest(found)
+    assert digest(replace(found, problem="two files")) != digest(found)
     assert digest(found, "other suites") != digest(found)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 from datetime import datetime, timezone
 
 import pytest
@@ -188,7 +189,7 @@ def test_each_of_a_group_has_a_line(rubric: Rubric) -> None:
         Person(student="ann", name="Ann", email="ann@x.edu"),
         Person(student="bo", name="Bo"),
     )
-    group = submission().model_copy(update={"people": people})
+    group = replace(submission(), people=people)
     found = rows(gradebook_csv([(group, card(rubric))], rubric))
     assert [(row["student"], row["name"], row["email"], row["score"]) for row in found] == [
         ("ann", "Ann", "ann@x.edu", "12.5"),

@@ -19,7 +19,7 @@ ANYBODY_WRITES = stat.S_IWOTH | stat.S_IWGRP
 
 
 def submission_of(*paths: Path) -> Submission:
-    files = tuple(SourceFile(path=path, name=path.name) for path in paths)
+    files = tuple(SourceFile(place=str(path), name=path.name) for path in paths)
     return Submission(student="ann", name="ann", origin="", files=files)
 
 

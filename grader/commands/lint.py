@@ -6,6 +6,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -37,7 +38,7 @@ def lint(*, rubric: RubricOption = None, quick: QuickOption = False) -> int:
     with executor, tempfile.TemporaryDirectory(prefix="grade-lint-") as folder:
         loaded = load_rubric(rubric_path)
         subjects = [
-            single_submission(loaded.root / name, loaded).model_copy(update={"student": name})
+            replace(single_submission(loaded.root / name, loaded), student=name)
             for name in (loaded.stubs, loaded.solutions)
         ]
         run = ClassRun(loaded, rubric_path, Results(Path(folder)))

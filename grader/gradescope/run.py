@@ -10,7 +10,7 @@ import time
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.batch import ClassRun
@@ -171,12 +171,12 @@ def _results(layout: Layout, seconds: int) -> GradescopeResults | FailedRun:
         (Path(name) / "files").mkdir()
         folder, notes = unpacked(layout.submission, Path(name) / "files")
         submission = single_submission(folder, rubric)
-        update = {
-            "notes": (*submission.notes, *notes),
-            "people": metadata.people,
-            "timing": metadata.timing,
-        }
-        submission = submission.model_copy(update=update)
+        submission = replace(
+            submission,
+            notes=(*submission.notes, *notes),
+            people=metadata.people,
+            timing=metadata.timing,
+        )
         if submission.problem:
             return refused_results(" ".join((submission.problem, *notes)), files)
         card = grade_one(submission, rubric, layout.rubric, Path(name))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timezone
 
 from grader.attempts import attempt_id
@@ -33,15 +34,15 @@ def counting_attempts(attempts: Sequence[Submission], rubric: Rubric) -> list[Su
     times = [_moment(one, rubric) for one in filled]
     order = sorted(range(len(filled)), key=lambda index: (times[index] or EARLIEST, index))
     numbered = [
-        filled[index].model_copy(
-            update={"student": attempt_id(filled[index].student, number), "attempts": len(filled)}
+        replace(
+            filled[index], student=attempt_id(filled[index].student, number), attempts=len(filled)
         )
         for number, index in enumerate(order, 1)
     ]
     if rubric.attempts == "best":
         return numbered
     problem = " ".join(filter(None, (numbered[-1].problem, _unordered(times))))
-    return [numbered[-1].model_copy(update={"problem": problem})]
+    return [replace(numbered[-1], problem=problem)]
 
 
 def _moment(submission: Submission, rubric: Rubric) -> datetime | None:

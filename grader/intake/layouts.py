@@ -6,7 +6,7 @@ import os
 import stat
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from grader.errors import SubmissionsError
@@ -108,8 +108,7 @@ def _from_delivery(delivery: Delivery, student: str, rubric: Rubric) -> Submissi
     origin = "; ".join(str(path) for path, _ in delivery.entries)
     found = _sorted_out(student, delivery.owner, origin, collected, rubric)
     problem = " ".join(filter(None, (delivery.problem, found.problem)))
-    update = {"problem": problem, "people": delivery.people, "timing": delivery.timing}
-    return found.model_copy(update=update)
+    return replace(found, problem=problem, people=delivery.people, timing=delivery.timing)
 
 
 def single_submission(path: Path, rubric: Rubric) -> Submission:
@@ -191,7 +190,7 @@ class _Collected:
         elif path.lstat().st_size > MAX_FILE_BYTES:
             self.notes.append(f"{printable(name)} was left out: it is larger than 1 MB.")
         else:
-            self.sources.append(SourceFile(path=path, name=name))
+            self.sources.append(SourceFile(place=str(path), name=name))
             if path.stem in HIDDEN_MODULES:
                 self.notes.append(
                     f"{printable(name)} has the name of an installed module. Python takes that "
@@ -249,7 +248,7 @@ def _sorted_out(
         elif distinct:
             parent = distinct[0].name.rpartition("/")[0]
             renamed = f"{parent}/{file}" if parent else file
-            chosen[file] = SourceFile(path=distinct[0].path, name=renamed)
+            chosen[file] = SourceFile(place=distinct[0].place, name=renamed)
     spare = [source.name for source in others]
     return Submission(
         student=student,
