@@ -6,6 +6,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 SUBMISSIONS ?= tests/sample_class
 RESULTS ?= results
+# Two processes of tests share the two processors that CI has; more need more memory.
+TEST_PROCESSES ?= 2
 # The CPU build of torch.  Its local label keeps pip from taking a CUDA build in its place; where
 # pip knows no index of CPU builds, give its address (see PyTorch's "Get started" page) as
 # TORCH_INDEX.
@@ -32,7 +34,7 @@ grade: setup
 	$(BIN)/grade $(SUBMISSIONS) --out $(RESULTS)
 
 test: setup lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist loadgroup
 
 test-slow: setup
 	$(BIN)/python -m pytest -m slow

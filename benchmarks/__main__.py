@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.diagnosis import diagnosis_cost
+from benchmarks.floor import floor_cpu
 from benchmarks.measuring import (
     Cost,
     cost_of,
@@ -59,12 +60,14 @@ class Round:
         crowd: the whole class in one run.
         pair: the whole class with two jobs.
         alone: a run with one submission.
+        floor: CPU seconds of a fork, the loads and the bare answers of one submission.
     """
 
     fresh: Sequence[Cost]
     crowd: Cost
     pair: Cost
     alone: Cost
+    floor: float
 
     @property
     def fresh_cpu(self) -> float:
@@ -109,6 +112,7 @@ def throughput(crowd: Path, one: Path, folder: Path) -> Figures:
             cost_of(grade_command(crowd, folder / "crowd")),
             cost_of(grade_command(crowd, folder / "crowd", jobs=2)),
             cost_of(grade_command(one, folder / "alone")),
+            floor_cpu(),
         )
         for number in range(ROUNDS)
     ]
@@ -121,9 +125,11 @@ def throughput(crowd: Path, one: Path, folder: Path) -> Figures:
         "fresh process, CPU s": middle(lambda r: r.fresh_cpu),
         "fresh process, wall s": middle(lambda r: r.fresh_wall),
         "each further submission, CPU s": middle(lambda r: r.cpu),
+        "fork, load and bare answers of one, CPU s": middle(lambda r: r.floor),
         "each further submission, wall s": middle(lambda r: r.wall),
         "each further submission with 2 jobs, wall s": middle(lambda r: r.wall_of_two),
         "CPU ratio": middle(lambda r: r.fresh_cpu / r.cpu, 1),
+        "CPU ratio of the floor": middle(lambda r: r.fresh_cpu / r.floor, 1),
         "CPU ratio with the start of the run shared out": middle(
             lambda r: r.fresh_cpu * CLASS_SIZE / r.crowd.cpu, 1
         ),
