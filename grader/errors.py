@@ -123,6 +123,10 @@ class ClusterLostError(ClusterError):
     exit_status = ExitStatus.NEEDS_ATTENTION
 
 
+class ArchiveError(GraderError):
+    """An archive cannot be built as it is asked for."""
+
+
 class DeadlineError(GraderError):
     """A run has taken longer than it may: a fault of the grader or of the machine."""
 

@@ -19,10 +19,10 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
-from grader.errors import AssignmentError
+from grader.errors import ArchiveError, AssignmentError
 from grader.gradescope.archive import archive_bytes, unix_text
 from grader.gradescope.wheel import DISTRIBUTION, build_wheel
-from grader.rubric import load_rubric
+from grader.rubric import Rubric, load_rubric
 from tests.corpus_run import ROOT, RUBRIC
 from tests.scenarios import SUITE
 from tests.support import grade, small_assignment
@@ -178,17 +178,37 @@ def test_the_command_proves_the_solution_and_writes(tmp_path: Path) -> None:
     """An instructor's own assignment; a warning where tests are hidden."""
     rubric = own_assignment(tmp_path / "course")
     rubric.write_text(rubric.read_text() + "gradescope: {visibility: after_published}\n")
-    done = grade("gradescope", "own.zip", "--rubric", rubric, cwd=tmp_path)
+    done = grade("gradescope", "own.zip", "--torch-index", "pip", "--rubric", rubric, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "The solution earns 10 of 10 points." in done.stdout
     assert "hides the total" in done.stderr
     assert "setup.sh" in zipfile.ZipFile(tmp_path / "own.zip").namelist()
 
 
+def test_the_address_of_torch_is_asked_for_and_written_into_the_script(rubric: Rubric) -> None:
+    """Without it the image would not be built; nothing but an address gets into the script."""
+    done = grade("gradescope", "x.zip", "--rubric", RUBRIC)
+    assert done.returncode == 2
+    assert "--torch-index ADDRESS" in done.stderr
+    assert not Path("x.zip").exists()
+    address = "https://builds.example.org/whl/cpu"
+    with zipfile.ZipFile(io.BytesIO(archive_bytes(rubric, RUBRIC, address))) as archive:
+        assert f': "${{TORCH_INDEX={address}}}"' in archive.read("setup.sh").decode()
+
+
+@pytest.mark.parametrize(
+    "address", ["cpu", "https://x/$(id)", 'https://x/"', "https://x y", "-i x"]
+)
+def test_what_is_no_address_does_not_get_into_the_script(rubric: Rubric, address: str) -> None:
+    """The script runs as root in the image."""
+    with pytest.raises(ArchiveError, match="not the address"):
+        archive_bytes(rubric, RUBRIC, address)
+
+
 def test_a_solution_that_loses_points_gives_no_archive(tmp_path: Path) -> None:
     """What it loses is named, and nothing is written."""
     rubric = own_assignment(tmp_path / "course", RIGHT.replace("'right'", "'wrong'"))
-    done = grade("gradescope", "own.zip", "--rubric", rubric, cwd=tmp_path)
+    done = grade("gradescope", "own.zip", "--torch-index", "pip", "--rubric", rubric, cwd=tmp_path)
     assert done.returncode == 1
     assert "answer/right (failed): The number is wrong." in done.stderr
     assert not (tmp_path / "own.zip").exists()

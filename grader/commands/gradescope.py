@@ -9,7 +9,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from grader.commands.options import RubricOption, default_rubric, say
-from grader.errors import ExitStatus, ResultsError
+from grader.errors import ArchiveError, ExitStatus, ResultsError
 from grader.gradescope.archive import archive_bytes
 from grader.gradescope.conversion import visibility_warning
 from grader.gradescope.run import check
@@ -24,6 +24,13 @@ def gradescope(
     archive: Annotated[Path, Parameter(help="File to write.")] = Path("autograder.zip"),
     /,
     *,
+    torch_index: Annotated[
+        str | None,
+        Parameter(
+            env_var="TORCH_INDEX",
+            help="Address of PyTorch's index of CPU builds; `pip` for where pip looks anyway.",
+        ),
+    ] = None,
     rubric: RubricOption = None,
 ) -> int:
     """Build the archive that Gradescope's page "Configure Autograder" takes."""
@@ -31,7 +38,14 @@ def gradescope(
     loaded = load_rubric(rubric_path)
     if archive.is_dir():
         raise ResultsError(f"{archive} is a folder.", "Name the file, such as autograder.zip.")
-    content = archive_bytes(loaded, rubric_path)
+    if not torch_index:
+        raise ArchiveError(
+            "Gradescope's image has to be told where the CPU build of torch is to be had: the "
+            "index that pip knows has a CUDA build only, which is too large for it.",
+            "Add --torch-index ADDRESS, with the address of PyTorch's index of CPU builds (on its "
+            '"Get started" page: Linux, Pip, CPU). `--torch-index pip` takes what pip finds.',
+        )
+    content = archive_bytes(loaded, rubric_path, "" if torch_index == "pip" else torch_index)
     proved = check(rubric_path)
     write_atomically(archive, content)
     warning = visibility_warning(loaded)

@@ -4,42 +4,67 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
-from grader.errors import AssignmentError
+from grader.errors import ArchiveError, AssignmentError
 from grader.gradescope.wheel import add_file, build_wheel
 from grader.intake.extensions import TABLE as EXTENSIONS
 from grader.intake.names import is_noise
 from grader.rubric import Rubric
 
 HERE = Path(__file__).resolve().parent
-SCRIPTS = ("setup.sh", "run_autograder")
+SETUP = "setup.sh"
+SCRIPTS = (SETUP, "run_autograder")
 REQUIREMENTS = "requirements.txt"
 ASSIGNMENT = "assignment"
 RUBRIC_NAME = "rubric.yaml"
 RUN_ALL = 0o100755
+# The line of setup.sh that says where torch comes from, without and with an address.
+UNSET_INDEX = b': "${TORCH_INDEX=}"'
+SET_INDEX = ': "${TORCH_INDEX=%s}"'
+# What a shell takes as it stands, between double quotes too.
+ADDRESS = re.compile(r"[a-z]+://[A-Za-z0-9._~:/@%+,=-]+", re.ASCII)
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
-def archive_bytes(rubric: Rubric, rubric_path: Path) -> bytes:
+def archive_bytes(rubric: Rubric, rubric_path: Path, torch_index: str = "") -> bytes:
     """The archive of an assignment; the same bytes from the same files.
+
+    Args:
+        rubric: the assignment.
+        rubric_path: its file.
+        torch_index: address of PyTorch's index of CPU builds; empty for where pip looks anyway.
 
     Raises:
         AssignmentError: if something that the rubric names does not lie beside it, or the grader
             is not installed.
+        ArchiveError: if the address is none.
     """
+    scripts = {name: unix_text(HERE / name) for name in SCRIPTS}
+    scripts[SETUP] = _with_index(scripts[SETUP], torch_index)
     wheel, wheel_content = build_wheel()
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name in SCRIPTS:
-            add_file(archive, name, unix_text(HERE / name), RUN_ALL)
+        for name, content in scripts.items():
+            add_file(archive, name, content, RUN_ALL)
         add_file(archive, REQUIREMENTS, unix_text(HERE / REQUIREMENTS))
         add_file(archive, f"wheels/{wheel}", wheel_content)
         for name, content in _assignment_files(rubric, rubric_path):
             add_file(archive, f"{ASSIGNMENT}/{name}", content)
     return stream.getvalue()
+
+
+def _with_index(setup: bytes, torch_index: str) -> bytes:
+    """setup.sh with the address of the index written into it."""
+    if torch_index and not ADDRESS.fullmatch(torch_index):
+        raise ArchiveError(
+            f"{torch_index!r} is not the address of a package index.",
+            "Give one that begins with https://, without quotes or spaces in it.",
+        )
+    return setup.replace(UNSET_INDEX, (SET_INDEX % torch_index).encode(), 1)
 
 
 def unix_text(path: Path) -> bytes:

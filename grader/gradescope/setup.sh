@@ -6,7 +6,7 @@
 # such as PIP_INDEX_URL for a mirror.
 : "${PYTHON:=python3}"               # 3.10 or later; the system's own stays as it is
 : "${TORCH:=torch==2.13.0+cpu}"      # the label +cpu keeps pip from taking a CUDA build
-: "${TORCH_INDEX=https://download.pytorch.org/whl/cpu}"   # empty: where pip looks anyway
+: "${TORCH_INDEX=}"                 # PyTorch's index of CPU builds; empty: where pip looks anyway
 : "${ROOT:=/autograder}"
 
 set -euo pipefail
