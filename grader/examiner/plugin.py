@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from _pytest.python import get_direct_param_fixture_func
-from _pytest.runner import call_and_report, runtestprotocol  # as pytest-rerunfailures does
+from _pytest.runner import runtestprotocol  # as pytest-rerunfailures does
 
 from grader.errors import StudentFaultError
 from grader.examiner.examination import Examination
@@ -60,15 +60,26 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     is nothing to set up, both are left out, which takes a quarter off the examiner's time.
     """
     if isinstance(item, pytest.Function) and _needs_no_setup(item):
-        examination = _turned_to(item)
-        given = item.callspec.params if hasattr(item, "callspec") else {}
-        item.funcargs = {**given, "student": examination.student, "draw": examination.draw}
-        call_and_report(item, "call")
+        _call(item)
         return True
     for report in runtestprotocol(item, log=False, nextitem=nextitem):
         if report.when == "call" or not report.passed:
             item.ihook.pytest_runtest_logreport(report=report)
     return True
+
+
+def _call(item: pytest.Function) -> None:
+    """Call a test and report it: what of pytest's protocol is left without setup and capture."""
+    examination = _turned_to(item)
+    known = {"student": examination.student, "draw": examination.draw}
+    if hasattr(item, "callspec"):
+        known |= item.callspec.params
+    arguments = {name: known[name] for name in item._fixtureinfo.argnames}
+    call = pytest.CallInfo.from_call(
+        lambda: item.obj(**arguments), "call", reraise=(pytest.exit.Exception, KeyboardInterrupt)
+    )
+    report = item.ihook.pytest_runtest_makereport(item=item, call=call)
+    item.ihook.pytest_runtest_logreport(report=report)
 
 
 def _needs_no_setup(item: pytest.Function) -> bool:

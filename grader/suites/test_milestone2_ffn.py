@@ -47,6 +47,11 @@ def readings(student: Student, d: int = 4, f: int = 16) -> list[Reading]:
     Parameters that play no part are sent as zeros, so that a bias too many costs the points of
     the parameter count only.
     """
+    return student.once(f"readings {d} {f}", lambda: read(student, d, f))
+
+
+def read(student: Student, d: int, f: int) -> list[Reading]:
+    """The same, found out anew."""
     module = build(student, d, f)
     drawn = drawn_weights(student, module, d, f)
     found = []
