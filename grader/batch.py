@@ -16,7 +16,7 @@ from typing import Any
 
 from grader import __version__
 from grader.attempts import split_id
-from grader.errors import ReportError
+from grader.errors import ReportError, ResultsError
 from grader.examiner.messages import Setup, SuiteMilestone
 from grader.executor import Executor, Work
 from grader.handing_in import handing_in_facts, refresh_facts, save_settled, settle_class
@@ -115,22 +115,25 @@ class ClassRun:
         check_tests_counted(self.rubric, self.rubric_path, tests)
         self.results.prepare()
         with self.results.claimed():
-            for submission in unchanged:
+            for submission, digest in unchanged:
                 refresh_facts(self.results, submission)
-                self._finish(submission, "", new=False)
+                self._finish(submission, "", digest, new=False)
             self._examine(executor, deque(pending))
-            return self._write_summary(submissions, executor.walls())
+            machines = executor.walls()
+            if unchanged:  # they were contained as they were
+                machines = [*machines, *self._walls_before()]
+            return self._write_summary(submissions, machines)
 
     def _sorted_out(
         self, submissions: Sequence[Submission]
-    ) -> tuple[list[Submission], list[Submission]]:
-        """Those whose saved reports still hold, and those that have to be examined."""
+    ) -> tuple[list[tuple[Submission, str]], list[Submission]]:
+        """Those whose saved reports still hold, with their digests, and those to be examined."""
         unchanged, pending = [], []
         changes = Changes(self.provenance)
         for submission in submissions:
             digest = self._digest(read_sources(submission), submission)
             if not self.fresh and self.results.saved_digest(submission.student) == digest:
-                unchanged.append(submission)
+                unchanged.append((submission, digest))
             else:
                 pending.append(submission)
                 changes.add(self.results.saved_provenance(submission.student, self.provenance))
@@ -150,9 +153,9 @@ class ClassRun:
     def _digest(self, sources: Sequence[tuple[str, bytes]], submission: Submission) -> str:
         return submission_digest(sources, submission, self._suites)
 
-    def _tests_of(self, unchanged: Sequence[Submission]) -> list[str]:
+    def _tests_of(self, unchanged: Sequence[tuple[Submission, str]]) -> list[str]:
         """Ids of all hidden tests, as the saved reports of the same suites have them."""
-        report = self.results.load_report(unchanged[0].student)
+        report = self.results.load_report(unchanged[0][0].student)
         return [str(test) for test in report["examination"]["expected"]]
 
     def _examine(self, executor: Executor, pending: deque[Submission]) -> None:
@@ -167,7 +170,7 @@ class ClassRun:
                 executor.submit(work)
             student, problem = executor.next_done()
             submission, digest = running.pop(student)
-            self._finish(submission, problem, new=True, digest=digest)
+            self._finish(submission, problem, digest, new=True)
 
     def _work(self, submission: Submission) -> Work:
         sources = read_sources(submission)
@@ -190,30 +193,35 @@ class ClassRun:
             log=self.results.log(submission.student),
         )
 
-    def _finish(
-        self, submission: Submission, problem: str, new: bool, digest: str | None = None
-    ) -> None:
+    def _finish(self, submission: Submission, problem: str, digest: str, new: bool) -> None:
         """Score one report and write what follows from it."""
-        card = self._scorecard(submission.student, problem, digest)
+        card = self._scorecard(submission.student, problem, digest, new)
         self.results.save_scorecard(card, feedback_markdown(card, self.rubric))
         if new:
             self.examined.add(split_id(submission.student)[0])
         self.on_card(card, new)
 
-    def _scorecard(self, student: str, problem: str, digest: str | None) -> Scorecard:
+    def _scorecard(self, student: str, problem: str, digest: str, new: bool) -> Scorecard:
         try:
             if problem:
                 raise ReportError(problem, "Run the same command again.")
             extension = self.extensions.get(split_id(student)[0])
-            return score(self.results.load_report(student, digest), self.rubric, extension)
+            report = self.results.load_report(student, digest)
+            card = score(report, self.rubric, extension)
+            return card.model_copy(update={"student": student})  # an attempt's, perhaps, before
         except ReportError as error:
+            if not new:
+                raise ResultsError(
+                    f"{self.results.folder} was changed by somebody else meanwhile: {error}",
+                    "Run the same command again.",
+                ) from error
             self.results.report(student).unlink(missing_ok=True)  # one of before
             return unscored(student, self.rubric, error.problem)
 
     def _write_summary(
-        self, submissions: Sequence[Submission], walls: list[tuple[str, ...]]
+        self, submissions: Sequence[Submission], machines: Sequence[tuple[str, ...]]
     ) -> SavedCards:
-        contained = containment(walls) if walls else self._contained_before()
+        contained = containment(machines or [tuple(self.walls)])
         students: list[str] = []
         settled = self._settled(submissions, students)
         self.results.save_gradebook(gradebook_csv(settled, self.rubric, contained["remark"]))
@@ -240,10 +248,10 @@ class ClassRun:
             students.append(card.student)
             yield submission, card
 
-    def _contained_before(self) -> dict[str, Any]:
-        """What run.json says of the run before: nothing was examined since."""
-        before = self.results.load_run()
-        return {key: before.get(key, value) for key, value in containment([()]).items()}
+    def _walls_before(self) -> list[tuple[str, ...]]:
+        """The walls that run.json tells of; an interrupted first run has left none."""
+        isolation = self.results.load_run().get("isolation")
+        return [tuple(map(str, isolation))] if isinstance(isolation, list) else []
 
 
 def containment(machines: Sequence[tuple[str, ...]]) -> dict[str, Any]:

@@ -114,7 +114,8 @@ class Results:
 
     def _remove_partial(self) -> None:
         for path in self.folder.rglob(f".*{PARTIAL}"):
-            path.unlink()
+            if path.is_file():
+                path.unlink(missing_ok=True)
 
     def saved_digest(self, student: str) -> str | None:
         """Digest of the submission that a student's saved report is about, if there is one.
@@ -175,15 +176,18 @@ class Results:
         write_atomically(self.report(student), json.dumps(report, allow_nan=False) + "\n")
 
     def take_over(self, attempt: str, student: str) -> None:
-        """Let the report and the log of an attempt stand for its student."""
-        for path, target in (
-            (self.report(attempt), self.report(student)),
-            (self.log(attempt), self.log(student)),
-        ):
-            if path.is_file():
-                write_atomically(target, path.read_text(encoding="utf-8"))
-            else:
-                target.unlink(missing_ok=True)
+        """Let the log and the report of an attempt stand for its student."""
+        if self.log(attempt).is_file():
+            write_atomically(self.log(student), self.log(attempt).read_bytes())
+        else:
+            self.log(student).unlink(missing_ok=True)
+        try:
+            report = self.load_report(attempt)
+        except ReportError:
+            self.report(student).unlink(missing_ok=True)
+        else:
+            report["examination"]["student"] = student
+            self.save_report(student, report)
 
     def students(self) -> list[str]:
         """Students with a folder here, sorted."""

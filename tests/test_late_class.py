@@ -219,6 +219,20 @@ def test_a_corrected_time_needs_no_examination(graded: Graded) -> None:
     assert graded.card("dan")["score"] == 5.0
 
 
+def test_a_student_with_one_attempt_left_is_graded_by_it(graded: Graded) -> None:
+    """Nothing of the other attempt stays: neither its penalty nor a word of it."""
+    shutil.rmtree(graded.folder / "class" / "ann-1")
+    table = graded.folder / "class" / "submissions.csv"
+    lines = [line for line in table.read_text().splitlines() if not line.startswith("ann-1")]
+    text = "\n".join(lines).replace("2026-10-05T21:59:00Z", "2026-10-03T20:00:00+02:00")
+    table.write_text(text + "\n")
+    graded.again()
+    card = graded.card("ann")
+    assert (card["student"], card["score"]) == ("ann", 10.0)
+    assert "attempts" not in card
+    assert "ttempt" not in graded.rows()["ann"]["notes"]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "changed"),
     [
@@ -251,8 +265,9 @@ def test_which_attempt_counts_is_told_after_a_change(graded: Graded) -> None:
     assert graded.card("ann")["score"] == 5.0
     assert "Attempt 1 of 2 counts. Attempt 2: 2 points." in graded.feedback("ann")
     assert graded.rows()["ann"]["submission"].endswith("ann-1")
-    report = read_json(graded.results / "students" / "ann" / "report.json")
-    assert report["examination"]["student"] == "ann/attempts/1"
+    own = graded.results / "students" / "ann"
+    report, attempt = (read_json(path / "report.json") for path in (own, own / "attempts" / "1"))
+    assert (report["examination"]["student"], report["created"]) == ("ann", attempt["created"])
 
 
 def test_extensions_are_those_of_now(graded: Graded) -> None:

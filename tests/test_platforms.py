@@ -308,6 +308,30 @@ def test_several_lines_of_one_submission_are_a_group(tmp_path: Path, rubric: Rub
     assert facts(group)[2] == "2026-10-04T10:00:00"
 
 
+def test_the_order_of_a_groups_lines_does_not_matter(tmp_path: Path, rubric: Rubric) -> None:
+    """The same people are the same group, and its second submission a second attempt."""
+    table(
+        tmp_path,
+        HEADER,
+        "v1,ann,Ann,,2026-10-03 20:00",
+        "v1,bo,Bo,,",
+        "v2,bo,Bo,,2026-10-03 21:00",
+        "v2,ann,Ann,,",
+    )
+    found = find_submissions(tmp_path, best(rubric))
+    assert [one.student for one in found] == ["ann/attempts/1", "ann/attempts/2", "cy"]
+    assert {frozenset(p.student for p in one.people) for one in found[:2]} == {
+        frozenset({"ann", "bo"})
+    }
+
+
+def test_who_is_in_two_groups_is_told(tmp_path: Path, rubric: Rubric) -> None:
+    """Two lines with two scores for one person do not pass silently."""
+    table(tmp_path, HEADER, "v1,ann,Ann,,", "v1,bo,Bo,,", "v2,ann,Ann,,")
+    told = [note for one in find_submissions(tmp_path, rubric) for note in one.notes]
+    assert [note for note in told if "Ann has handed in with different people" in note]
+
+
 def test_every_fault_of_a_table_comes_at_once(tmp_path: Path, rubric: Rubric) -> None:
     """With its line and the nearest name."""
     table(

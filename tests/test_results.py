@@ -208,6 +208,7 @@ def test_what_was_half_written_is_removed(tmp_path: Path) -> None:
     results.student("ann").mkdir(parents=True)
     half = [tmp_path / ".run.json.abc.part", results.student("ann") / ".score.json.abc.part"]
     (tmp_path / ".gitignore").touch()
+    (tmp_path / ".somebodys.part").mkdir()  # a folder is nothing half written
     for _ in range(2):
         half[0].touch()
         half[1].touch()
@@ -215,7 +216,16 @@ def test_what_was_half_written_is_removed(tmp_path: Path) -> None:
             assert not half[0].exists()
             assert not half[1].exists()
             half[0].touch()
-        assert names_in(tmp_path) == [".gitignore", "students"]
+        assert names_in(tmp_path) == [".gitignore", ".somebodys.part", "students"]
+
+
+def test_what_an_attempt_printed_stays_as_it_is(tmp_path: Path) -> None:
+    """A log may hold any line ends."""
+    results = Results(tmp_path)
+    results.student("ann/attempts/1").mkdir(parents=True)
+    results.log("ann/attempts/1").write_bytes(b"a\r\nb\rc")
+    results.take_over("ann/attempts/1", "ann")
+    assert results.log("ann").read_bytes() == b"a\r\nb\rc"
 
 
 def test_an_error_while_writing_names_the_file(tmp_path: Path) -> None:

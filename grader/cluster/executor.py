@@ -372,8 +372,8 @@ class Cluster:
             self._again(attempt, f"on {machine.address}, whose disk cannot be written: {reason}")
             return None
         if report:
-            write_atomically(attempt.work.report, report.decode())
-            write_atomically(attempt.work.log, log.decode())
+            write_atomically(attempt.work.log, log)
+            write_atomically(attempt.work.report, report)
         assert machine.walls is not None
         self._walls.add(machine.walls)
         return attempt.work.student, failure(status)

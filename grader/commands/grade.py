@@ -60,7 +60,9 @@ def grade(
 ) -> int:
     """Grade a folder of submissions.  Goes on where an earlier run has stopped."""
     rubric_path = rubric or default_rubric()
-    walls = ALL_WALLS if scheduler else walls_to_use(trust_submissions)
+    # Trusted workers of a cluster may lack any wall, so none is counted on.
+    on_cluster = () if trust_submissions else ALL_WALLS
+    walls = on_cluster if scheduler else walls_to_use(trust_submissions)
     with executor_for(scheduler, jobs, walls, trust_submissions) as executor:
         loaded = load_rubric(rubric_path)
         found = find_submissions(submissions, loaded, out)
@@ -142,7 +144,7 @@ def _show_class(run: ClassRun, cards: SavedCards) -> None:
     shown = console(sys.stdout)
     shown.print(class_table(list(itertools.islice(cards, MAX_ROWS)), run.rubric))
     if len(cards) > MAX_ROWS:
-        shown.print(f"and {len(cards) - MAX_ROWS} more students, all in gradebook.csv")
+        shown.print(f"and {len(cards) - MAX_ROWS} more, all in gradebook.csv")
     for student, problem in run.summary.problems:
         shown.print(f"{student} needs attention: {problem}", markup=False)
     if run.summary.times_unknown:

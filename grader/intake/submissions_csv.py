@@ -38,6 +38,7 @@ def apply_table(path: Path, deliveries: Sequence[Delivery]) -> None:
     for delivery in deliveries:
         if delivery.owner in rows:
             _apply(rows[delivery.owner], delivery, problems)
+    _note_other_groups(deliveries)
     if problems:
         raise TableError(path, sorted(problems, key=_line))
 
@@ -68,8 +69,27 @@ def _apply(rows: Sequence[Row], delivery: Delivery, problems: list[str]) -> None
         problems.append(f"line {rows[-1].line}: has another time than the same submission above")
     people = {_person(row): None for row in rows if any(list(row.cells.values())[1:4])}
     delivery.people = tuple(people)
-    if people:
-        delivery.student = delivery.people[0].student.casefold()
+    if people:  # the same people in another order are the same group
+        delivery.student = "\n".join(sorted(map(_identity, delivery.people)))
+
+
+def _identity(person: Person) -> str:
+    return person.student.casefold()
+
+
+def _note_other_groups(deliveries: Sequence[Delivery]) -> None:
+    """Say where somebody has handed in with different people: each group is graded by itself."""
+    groups: dict[str, set[str]] = {}
+    for delivery in deliveries:
+        for person in delivery.people:
+            groups.setdefault(_identity(person), set()).add(delivery.student)
+    for delivery in deliveries:
+        for person in delivery.people:
+            if len(groups[_identity(person)]) > 1:
+                delivery.notes.append(
+                    f"{person.name} has handed in with different people; each group is graded by "
+                    "itself."
+                )
 
 
 def _person(row: Row) -> Person:
