@@ -6,17 +6,14 @@ import os
 import shutil
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
 
 import pytest
 
-from grader.batch import ClassRun, rubric_digest, setup_of, submission_digest, suite_digest
-from grader.examiner.messages import Job, Setup
-from grader.executor import Executor
+from grader.batch import rubric_digest, setup_of, submission_digest, suite_digest
+from grader.examiner.messages import Job
 from grader.intake.layouts import single_submission
 from grader.intake.staging import StagingArea, read_sources
 from grader.model import Submission
-from grader.results import Results
 from grader.rubric import Rubric, load_rubric
 from tests.support import small_assignment
 
@@ -96,42 +93,6 @@ def test_the_digest_follows_what_intake_says(tmp_path: Path, small: Rubric) -> N
     assert digest(replace(found, notes=("left out",))) != digest(found)
     assert digest(replace(found, problem="two files")) != digest(found)
     assert digest(found, "other suites") != digest(found)
-
-
-class Idle:
-    """An executor that has nothing to do."""
-
-    capacity = 1
-
-    def begin(self, setup: Setup) -> None:
-        """Be told."""
-
-    def walls(self) -> list[tuple[str, ...]]:
-        """Nothing was examined."""
-        return []
-
-
-def test_what_was_examined_without_a_wall_stays_so_marked(small: Rubric, tmp_path: Path) -> None:
-    """A run with nothing to do does not put up walls for what was done before."""
-    crowd = submission(tmp_path / "ann", small, answer=b"def answer(x):\n    return x\n")
-    results = Results(tmp_path / "results")
-    run = ClassRun(small, small.root / "rubric.yaml", results)
-    report = {
-        "tests": [],
-        "examination": {
-            "student": "ann",
-            "expected": ["test_answer.py::test_one"],
-            "notes": {},
-            "facts": {"digest": digest(crowd, suite_digest(small)), "files": "1"},
-        },
-    }
-    results.save_report("ann", report)
-    results.save_run({"isolation": ["own process", "limits", "deadlines"], "trusted": True})
-    run.grade(cast(Executor, Idle()), [crowd])
-    assert not run.examined
-    saved = results.load_run()
-    assert (saved["isolation"], saved["trusted"]) == (["own process", "limits", "deadlines"], True)
-    assert saved["remark"] in results.gradebook.read_text()
 
 
 def test_comments_of_the_rubric_do_not_count(small: Rubric) -> None:

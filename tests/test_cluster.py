@@ -305,7 +305,10 @@ def test_a_run_that_examines_nothing_keeps_what_contained_the_one_before(
     results = Results(stage.trusted.out)
     before = results.load_run()
     submissions = find_submissions(stage.folder / "samples", rubric, results.folder)
-    cards = ClassRun(rubric, ROOT / "rubric.yaml", results).grade(Idle(), submissions)
+    path = ROOT / "rubric.yaml"
+    with pytest.raises(AssertionError):  # where walls are asked for they are examined again
+        ClassRun(rubric, path, results).grade(Idle(), submissions)
+    cards = ClassRun(rubric, path, results, walls=()).grade(Idle(), submissions)
     assert [card.student for card in cards] == ["dotty", "mo"]
     assert results.load_run() == before
     assert before["trusted"] is True
