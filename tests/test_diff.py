@@ -169,6 +169,53 @@ def test_one_stale_scorecard_is_not_the_rubric() -> None:
 def test_csv_has_a_line_for_each_change() -> None:
     """Numbers as numbers, empty where none is known."""
     lines = list(csv.DictReader(io.StringIO(differences_csv(diff_classes(OLD, NEW)))))
+def test_parts_in_another_order_are_the_same_rubric() -> None:
+    """Four scorecards of one rubric, in two orders, outvote three of another."""
+    new = [{"m": {"a": 1.0, "b": 1.0}}, {"m": {"b": 1.0, "a": 1.0}}] * 2
+    cards = {
+        str(number): card(scores) for number, scores in enumerate([{"m": {"a": 1.0}}] * 3 + new)
+    }
+    assert not diff_classes(cards, {"0": card(new[0])}).rubric
+
+
+def test_of_two_rubrics_as_frequent_the_first_student_s_counts() -> None:
+    """So that the order of reading does not decide."""
+    short, long = card({"m": {"a": 1.0}}), card({"m": {"a": 1.0, "b": 1.0}})
+    assert not diff_classes({"bob": long, "ann": short}, {"ann": short}).rubric
+    assert diff_classes({"bob": short, "ann": long}, {"ann": short}).rubric.removed == ("m/b",)
+
+
+class Compared(float):
+    """Points that count how often they are compared."""
+
+    times = 0
+
+    def __eq__(self, other: object) -> bool:
+        Compared.times += 1
+        return float(self) == other
+
+    def __hash__(self) -> int:
+        return hash(float(self))
+
+
+def comparisons(students: int) -> int:
+    """How often the most points are compared in a class with two rubrics."""
+    Compared.times = 0
+    cards = {
+        str(number): (FULL if number % 2 else card({"m": {"a": 10.0}})).model_copy(
+            update={"max_score": Compared(30.0)}
+        )
+        for number in range(students)
+    }
+    assert not diff_classes(cards, cards)
+    return Compared.times
+
+
+def test_comparisons_grow_with_the_class_and_not_with_its_square() -> None:
+    """Each scorecard is compared with its kind, not with every other: twice as many, not four."""
+    assert 0 < comparisons(80) < 3 * comparisons(40)
+
+
     assert len(lines) == 9
     cleo = next(line for line in lines if line["student"] == "cleo" and line["criterion"] == "b")
     assert (cleo["old"], cleo["new"], cleo["difference"]) == ("10", "4.5", "-5.5")
