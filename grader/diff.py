@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
 
 from grader.model import CriterionScore, MilestoneScore, Scorecard, Status
 
@@ -126,17 +127,62 @@ class ClassDiff:
         return sum(change.kind == kind for change in self.students)
 
 
-def diff_classes(old: Mapping[str, Scorecard], new: Mapping[str, Scorecard]) -> ClassDiff:
-    """Compare two classes.
+class Scorecards(Protocol):
+    """Scorecards by student, such as a dictionary, or a folder from which they are read."""
+
+    def __iter__(self) -> Iterator[str]:
+        """The students."""
+
+    def get(self, student: str, /) -> Scorecard | None:
+        """A student's scorecard, if there is one."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The most points of every part of a scorecard; two with the same parts are equal.
+
+    Attributes:
+        parts: ids with their points, in any order.
+        most: the same by id, in the order of the scorecard.
+    """
+
+    parts: frozenset[tuple[str, Points]]
+    most: Mapping[str, Points] = field(compare=False)
+
+
+def diff_classes(old: Scorecards, new: Scorecards) -> ClassDiff:
+    """Compare two classes, with the two scorecards of one student in memory at a time.
 
     Args:
-        old: scorecards by student.
+        old: asked once for each student of either class.
         new: likewise.
     """
     students = sorted({*old, *new})
-    changes = (_diff_student(student, old.get(student), new.get(student)) for student in students)
-    rubric = _diff_rubrics(list(old.values()), list(new.values()))
-    return ClassDiff(tuple(change for change in changes if change), rubric, len(students))
+    before, after = Counter[Shape](), Counter[Shape]()
+    # Arguments and no local names: those would keep the last student's scorecards alive.
+    changes = [
+        _diff_student(
+            student, _counted(old.get(student), before), _counted(new.get(student), after)
+        )
+        for student in students
+    ]
+    changed = tuple(change for change in changes if change)
+    return ClassDiff(changed, _diff_rubrics(_usual(before), _usual(after)), len(students))
+
+
+def _counted(card: Scorecard | None, shapes: Counter[Shape]) -> Scorecard | None:
+    """Count the shape of a scorecard on its way."""
+    if card and card.milestones:
+        shapes[_shape_of(card)] += 1
+    return card
+
+
+def _usual(shapes: Counter[Shape]) -> Mapping[str, Points]:
+    """The most points of every part, by id, as most scorecards have them.
+
+    A student who has left the class may still have one of an earlier rubric.
+    """
+    return next((shape.most for shape, _ in shapes.most_common(1)), {})
 
 
 def _diff_student(
@@ -184,9 +230,8 @@ def _criteria(milestone: MilestoneScore | None) -> dict[str, CriterionScore]:
     return {criterion.id: criterion for criterion in milestone.criteria} if milestone else {}
 
 
-def _diff_rubrics(old: Sequence[Scorecard], new: Sequence[Scorecard]) -> RubricChanges:
+def _diff_rubrics(before: Mapping[str, Points], after: Mapping[str, Points]) -> RubricChanges:
     """Differences of the rubrics, as far as the scorecards show them."""
-    before, after = _shape(old), _shape(new)
     if not before or not after:
         return RubricChanges((), (), ())
     changes = [Change(part, before.get(part), after.get(part)) for part in {**before, **after}]
@@ -197,22 +242,13 @@ def _diff_rubrics(old: Sequence[Scorecard], new: Sequence[Scorecard]) -> RubricC
     )
 
 
-def _shape(cards: Sequence[Scorecard]) -> dict[str, Points]:
-    """The most points of every part, by id, as most scorecards have them.
-
-    A student who has left the class may still have one of an earlier rubric.
-    """
-    shapes = [_shape_of(card) for card in cards if card.milestones]
-    return max(shapes, key=shapes.count) if shapes else {}
-
-
-def _shape_of(card: Scorecard) -> dict[str, Points]:
-    shape = {"score": Points(None, card.max_score)}
+def _shape_of(card: Scorecard) -> Shape:
+    most = {"score": Points(None, card.max_score)}
     for milestone in card.milestones:
-        shape[milestone.id] = Points(None, milestone.max_score)
+        most[milestone.id] = Points(None, milestone.max_score)
         for criterion in milestone.criteria:
-            shape[f"{milestone.id}/{criterion.id}"] = Points(None, criterion.max_score)
-    return shape
+            most[f"{milestone.id}/{criterion.id}"] = Points(None, criterion.max_score)
+    return Shape(frozenset(most.items()), most)
 
 
 def _points(scored: Scorecard | MilestoneScore | CriterionScore | None) -> Points | None:

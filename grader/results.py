@@ -9,7 +9,7 @@ import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeGuard
 
@@ -216,33 +216,18 @@ class Results:
                 "Run the same command again; nobody else may write into that folder.",
             ) from error
 
-    def load_scorecards(self) -> dict[str, Scorecard]:
-        """The saved scorecards of all students.
+    def scorecards(self) -> ScorecardReader:
+        """The saved scorecards of all students, each read when it is asked for.
 
         Raises:
-            ResultsError: if this is no results folder, or for all that cannot be read.
+            ResultsError: if this is no results folder.
         """
         if not (self.folder / "students").is_dir():
             raise ResultsError(
                 f"{self.folder} is no results folder: it has no folder `students`.",
                 "Give the results folder of a run: grade SUBMISSIONS --out RESULTS.",
             )
-        cards, problems = {}, []
-        for student in self.students():
-            try:
-                cards[student] = self._read_scorecard(student)
-            except (OSError, ValueError) as error:
-                problems.append(f"  {student}/score.json: {_why(error)}")
-        if problems:
-            more = len(problems) - MAX_PROBLEMS
-            listed = [*problems[:MAX_PROBLEMS], *([f"  and {more} more"] if more > 0 else [])]
-            raise ResultsError(
-                f"{self.folder}/students holds scorecards that cannot be read:\n"
-                + "\n".join(listed),
-                "Grade into that folder again, which writes what is missing, or remove the folders "
-                "of students who have left.",
-            )
-        return cards
+        return ScorecardReader(self, frozenset(self.students()))
 
     def _read_scorecard(self, student: str) -> Scorecard:
         return Scorecard.model_validate_json((self.student(student) / "score.json").read_bytes())
@@ -287,6 +272,52 @@ class SavedCards:
 
     def __iter__(self) -> Iterator[Scorecard]:
         return map(self.results.read_scorecard, self.students)
+
+
+@dataclass
+class ScorecardReader:
+    """Scorecards by student, read from disk one by one; it keeps none.
+
+    Those that cannot be read are noted, so that `check` can tell of all at once.
+
+    Attributes:
+        results: where they lie.
+        students: whose.
+        problems: a line for each that could not be read so far.
+    """
+
+    results: Results
+    students: frozenset[str]
+    problems: list[str] = field(default_factory=list)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.students)
+
+    def get(self, student: str, /) -> Scorecard | None:
+        """A student's scorecard; `None` for nobody's, and for one that cannot be read."""
+        if student not in self.students:
+            return None
+        try:
+            return self.results._read_scorecard(student)
+        except (OSError, ValueError) as error:
+            self.problems.append(f"  {student}/score.json: {_why(error)}")
+            return None
+
+    def check(self) -> None:
+        """Check that all scorecards that were asked for could be read.
+
+        Raises:
+            ResultsError: for all that could not.
+        """
+        if self.problems:
+            said = f"{self.results.folder}/students holds scorecards that cannot be read:"
+            more = len(self.problems) - MAX_PROBLEMS
+            listed = [*self.problems[:MAX_PROBLEMS], *([f"  and {more} more"] if more > 0 else [])]
+            raise ResultsError(
+                "\n".join([said, *listed]),
+                "Grade into that folder again, which writes what is missing, or remove the folders "
+                "of students who have left.",
+            )
 
 
 def _is_ours(report: object) -> TypeGuard[dict[str, Any]]:

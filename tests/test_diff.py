@@ -5,13 +5,16 @@ from __future__ import annotations
 import csv
 import io
 import json
+import weakref
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from grader.commands.diff import diff as diff_command
 from grader.diff import ClassDiff, diff_classes
+from grader.errors import ResultsError
 from grader.model import (
     CriterionScore,
     MilestoneScore,
@@ -166,6 +169,53 @@ def test_one_stale_scorecard_is_not_the_rubric() -> None:
     assert not diff_classes(stale | OLD, OLD).rubric
 
 
+def test_parts_in_another_order_are_the_same_rubric() -> None:
+    """Four scorecards of one rubric, in two orders, outvote three of another."""
+    new = [{"m": {"a": 1.0, "b": 1.0}}, {"m": {"b": 1.0, "a": 1.0}}] * 2
+    cards = {
+        str(number): card(scores) for number, scores in enumerate([{"m": {"a": 1.0}}] * 3 + new)
+    }
+    assert not diff_classes(cards, {"0": card(new[0])}).rubric
+
+
+def test_of_two_rubrics_as_frequent_the_first_student_s_counts() -> None:
+    """So that the order of reading does not decide."""
+    short, long = card({"m": {"a": 1.0}}), card({"m": {"a": 1.0, "b": 1.0}})
+    assert not diff_classes({"bob": long, "ann": short}, {"ann": short}).rubric
+    assert diff_classes({"bob": short, "ann": long}, {"ann": short}).rubric.removed == ("m/b",)
+
+
+class Compared(float):
+    """Points that count how often they are compared."""
+
+    times = 0
+
+    def __eq__(self, other: object) -> bool:
+        Compared.times += 1
+        return float(self) == other
+
+    def __hash__(self) -> int:
+        return hash(float(self))
+
+
+def comparisons(students: int) -> int:
+    """How often the most points are compared in a class with two rubrics."""
+    Compared.times = 0
+    cards = {
+        str(number): (FULL if number % 2 else card({"m": {"a": 10.0}})).model_copy(
+            update={"max_score": Compared(30.0)}
+        )
+        for number in range(students)
+    }
+    assert not diff_classes(cards, cards)
+    return Compared.times
+
+
+def test_comparisons_grow_with_the_class_and_not_with_its_square() -> None:
+    """Each scorecard is compared with its kind, not with every other: twice as many, not four."""
+    assert 0 < comparisons(80) < 3 * comparisons(40)
+
+
 def test_csv_has_a_line_for_each_change() -> None:
     """Numbers as numbers, empty where none is known."""
     lines = list(csv.DictReader(io.StringIO(differences_csv(diff_classes(OLD, NEW)))))
@@ -249,6 +299,27 @@ def test_the_command_tells_by_its_status_whether_something_differs(
     assert changed.stderr == same.stderr == ""
 
 
+def test_two_scorecards_are_in_memory_and_each_is_read_once(
+    folders: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The two of one student, however large the classes are."""
+    read: list[weakref.ref[Scorecard]] = []
+    alive = []
+    really_read = Results._read_scorecard
+
+    def watched(results: Results, student: str) -> Scorecard:
+        card = really_read(results, student)
+        read.append(weakref.ref(card))
+        alive.append(sum(reference() is not None for reference in read))
+        return card
+
+    monkeypatch.setattr(Results, "_read_scorecard", watched)
+    assert diff_command(*folders) == 1
+    assert "5 of 6 students changed" in capsys.readouterr().out
+    assert len(read) == len(OLD) + len(NEW)
+    assert max(alive) == 2
+
+
 def test_the_command_prints_json_or_csv(folders: tuple[Path, Path]) -> None:
     """Nothing else on stdout, and the same statuses; both at once are refused."""
     as_json, as_csv = (grade("diff", *folders, option) for option in ("--json", "--csv"))
@@ -290,6 +361,21 @@ def test_broken_scorecards_are_all_named(tmp_path: Path) -> None:
     assert "Grade into that folder again" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("broken", "told"), [(["old"], "old"), (["new"], "new"), (["old", "new"], "old")]
+)
+def test_a_broken_scorecard_of_either_folder_is_told(
+    tmp_path: Path, broken: list[str], told: str
+) -> None:
+    """With the folder that it lies in, the old one first; nobody is called added or removed."""
+    folders = [write(tmp_path / name, OLD) for name in ("old", "new")]
+    for name in broken:
+        (tmp_path / name / "students" / "bob" / "score.json").write_bytes(b"")
+    with pytest.raises(ResultsError, match=r"bob/score\.json") as raised:
+        diff_command(*folders)
+    assert f"{tmp_path / told}/students holds" in str(raised.value)
+
+
 def test_many_broken_scorecards_are_counted(tmp_path: Path) -> None:
     """Ten are listed."""
     old = write(tmp_path / "old", OLD)
@@ -317,4 +403,4 @@ def test_files_beside_the_students_are_nobody(tmp_path: Path) -> None:
     """A file that a file manager has left is no student."""
     old = write(tmp_path / "old", OLD)
     (old / "students" / ".DS_Store").touch()
-    assert Results(old).load_scorecards().keys() == OLD.keys()
+    assert set(Results(old).scorecards()) == OLD.keys()

@@ -40,8 +40,7 @@ def diff(
 
     Exit status: 0 nothing differs, 1 something does, 2 one of them cannot be compared.
     """
-    before, after = Results(old).load_scorecards(), Results(new).load_scorecards()
-    found = diff_classes(before, after)
+    found = _compare(Results(old), Results(new))
     if as_json:
         print_json({"old": str(old), "new": str(new), **differences_json(found)})
     elif as_csv:
@@ -49,6 +48,14 @@ def diff(
     else:
         _show(found)
     return ExitStatus.CHANGED if found else ExitStatus.DONE
+
+
+def _compare(old: Results, new: Results) -> ClassDiff:
+    before, after = old.scorecards(), new.scorecards()
+    found = diff_classes(before, after)
+    before.check()
+    after.check()
+    return found
 
 
 def _show(found: ClassDiff) -> None:
