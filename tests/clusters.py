@@ -7,13 +7,15 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import distributed
 
 from tests.support import PATIENCE_SECONDS, read_json
+
+ENDING_SECONDS = 5.0
 
 
 class DaskCluster:
@@ -59,11 +61,14 @@ class DaskCluster:
     def close(self) -> None:
         """End everything."""
         self.client.close()
-        processes = [*self._workers.values(), self._scheduler]
-        in_vain = self._scheduler.poll() is not None  # they would wait for it to come back
-        for process in processes:
-            process.kill() if in_vain else process.terminate()
-        for process in processes:
+        if self._scheduler.poll() is None:  # else they would wait for it to come back
+            for worker in self._workers.values():
+                worker.terminate()
+        # Now and then a Dask worker hangs in its own ending, after all that concerns us is done.
+        for process in (*self._workers.values(), self._scheduler):
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(0 if process is self._scheduler else ENDING_SECONDS)
+            process.kill()
             process.wait(PATIENCE_SECONDS)
 
     def _start(
