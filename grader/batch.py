@@ -225,6 +225,7 @@ class ClassRun:
             "rubric": rubric_digest(self.rubric),
             **contained,
             "counts": self.summary.counts,
+            "students": students,
         }
         self.results.save_run(run)
         return SavedCards(self.results, students)

@@ -54,7 +54,7 @@ def saved_class(results: Results) -> list[Submission]:
     Raises:
         ResultsError: if the folder holds no students.
     """
-    students = results.students()
+    students = results.graded_students()
     if not students:
         raise ResultsError(
             f"{results.folder} holds no graded students.",
@@ -82,7 +82,7 @@ def rescore(
     """
     again = _Again(results, rubric, rubric_path)
     found = []
-    for student in results.students():
+    for student in results.graded_students():
         before = results.load_scorecard(student)
         attempts = examined_ids(before) if before else []
         extension = extensions.get(student)

@@ -190,6 +190,17 @@ class Results:
         folder = self.folder / "students"
         return sorted(path.name for path in folder.glob("*") if path.is_dir())
 
+    def graded_students(self) -> list[str]:
+        """Students of the class that the folder is about, sorted.
+
+        They are those of the last run that came to its end, as run.json names them: folders of
+        students who have left do not count.  Without such a list, all with a folder.
+        """
+        listed = self.load_run().get("students")
+        if not isinstance(listed, list) or not all(isinstance(name, str) for name in listed):
+            return self.students()
+        return sorted(listed)
+
     def load_scorecard(self, student: str) -> Scorecard | None:
         """A student's saved scorecard, if there is one that can be read."""
         try:
@@ -224,7 +235,7 @@ class Results:
                 "Give the results folder of a run: grade SUBMISSIONS --out RESULTS.",
             )
         cards, problems = {}, []
-        for student in self.students():
+        for student in self.graded_students():
             try:
                 cards[student] = self._read_scorecard(student)
             except (OSError, ValueError) as error:

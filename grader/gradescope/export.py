@@ -22,7 +22,7 @@ def export_results(results: Results, rubric: Rubric, into: Path) -> tuple[int, l
         ResultsError: if the folder holds no students, or a student's scorecard cannot be read or
             is of another rubric; nothing is written then.
     """
-    cards = [(student, results.load_scorecard(student)) for student in results.students()]
+    cards = [(student, results.load_scorecard(student)) for student in results.graded_students()]
     if not cards:
         raise ResultsError(
             f"{results.folder} holds no graded students.",
