@@ -19,7 +19,13 @@ from grader.attempts import split_id
 from grader.errors import ReportError
 from grader.examiner.messages import Setup, SuiteMilestone
 from grader.executor import Executor, Work
-from grader.handing_in import handing_in_facts, refresh_facts, save_settled, settle_class
+from grader.handing_in import (
+    handing_in_facts,
+    refresh_facts,
+    save_handing_in,
+    save_settled,
+    settle_class,
+)
 from grader.intake.staging import read_sources
 from grader.lateness import Extension
 from grader.model import Scorecard, Submission
@@ -164,6 +170,7 @@ class ClassRun:
                 running[submission.student] = (submission, work.facts["digest"])
                 if self.fresh:  # else a report of before is told from the new one by its digest
                     work.report.unlink(missing_ok=True)
+                save_handing_in(self.results, submission)
                 executor.submit(work)
             student, problem = executor.next_done()
             submission, digest = running.pop(student)

@@ -15,6 +15,7 @@ from typing import Any, TypeGuard
 
 from pydantic import ValidationError
 
+from grader.attempts import attempt_id
 from grader.errors import ReportError, ResultsError
 from grader.model import Scorecard, Verdict
 from grader.text import printable
@@ -55,6 +56,10 @@ class Results:
     def log(self, student: str) -> Path:
         """What the submission printed."""
         return self.student(student) / "log.txt"
+
+    def handing_in(self, student: str) -> Path:
+        """Who handed in, and when; known before anything is examined."""
+        return self.student(student) / "submission.json"
 
     def check_writable(self) -> None:
         """Check that the folder can be made or written to, without making it.
@@ -201,6 +206,26 @@ class Results:
             return self.students()
         return sorted(listed)
 
+    def class_list(self) -> list[str]:
+        """Likewise, where there has to be somebody.
+
+        Raises:
+            ResultsError: if the folder holds no students.
+        """
+        students = self.graded_students()
+        if not students:
+            raise ResultsError(
+                f"{self.folder} holds no graded students.",
+                "Give the results folder of a run: grade SUBMISSIONS --out RESULTS.",
+            )
+        return students
+
+    def attempts(self, student: str) -> list[str]:
+        """Ids of a student's attempts with a folder here, from the first on."""
+        folders = (self.student(student) / "attempts").glob("*")
+        numbers = (path.name for path in folders if path.is_dir() and path.name.isdecimal())
+        return [attempt_id(student, number) for number in sorted(map(int, numbers))]
+
     def load_scorecard(self, student: str) -> Scorecard | None:
         """A student's saved scorecard, if there is one that can be read."""
         try:
@@ -219,7 +244,7 @@ class Results:
         except (OSError, ValueError) as error:
             raise ResultsError(
                 f"{self.student(student)}/score.json, which was just written, cannot be read: "
-                f"{_why(error)}.",
+                f"{why_unreadable(error)}.",
                 "Run the same command again; nobody else may write into that folder.",
             ) from error
 
@@ -239,7 +264,7 @@ class Results:
             try:
                 cards[student] = self._read_scorecard(student)
             except (OSError, ValueError) as error:
-                problems.append(f"  {student}/score.json: {_why(error)}")
+                problems.append(f"  {student}/score.json: {why_unreadable(error)}")
         if problems:
             more = len(problems) - MAX_PROBLEMS
             listed = [*problems[:MAX_PROBLEMS], *([f"  and {more} more"] if more > 0 else [])]
@@ -309,8 +334,8 @@ def _is_ours(report: object) -> TypeGuard[dict[str, Any]]:
     )
 
 
-def _why(error: OSError | ValueError) -> str:
-    """Why a scorecard cannot be read, in one line."""
+def why_unreadable(error: OSError | ValueError) -> str:
+    """Why a file of the folder cannot be read, in one line."""
     if isinstance(error, OSError):
         return str(error.strerror)
     if isinstance(error, ValidationError):

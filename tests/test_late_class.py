@@ -301,3 +301,30 @@ def test_a_rescored_class_refuses_wrong_extensions_too(
     broken_extensions(graded)
     assert graded.rescore() == 2
     assert "nobody of the class is Bob" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("older", [False, True])
+def test_an_interrupted_class_is_scored_whole(graded: Graded, older: bool) -> None:
+    """Attempts are found where nothing of the summary is there, in older results too."""
+    (graded.results / "run.json").unlink()
+    for name in ("score.json", "report.json"):
+        for student in ("ann", "eve", "fay"):
+            (graded.results / "students" / student / name).unlink(missing_ok=True)
+    if older:
+        for path in graded.results.rglob("submission.json"):
+            path.unlink()
+    before = graded.rows()
+    assert graded.rescore() == 1
+    assert graded.scores() == SCORES
+    after = graded.rows()
+    if older:  # there, what was known of fay's second attempt went with its report
+        del before["fay"], after["fay"]
+    assert after == before
+
+
+def test_a_group_whose_examination_failed_keeps_its_members(graded: Graded) -> None:
+    """Who they are is written down beside the report."""
+    (graded.results / "students" / "gus" / "report.json").unlink()
+    before = graded.rows()
+    assert graded.rescore() == 1
+    assert graded.rows() == before
