@@ -152,6 +152,11 @@ def test_scores_are_those_after_the_penalty(first_run: Graded) -> None:
     assert "Of 1 submissions nobody knows when they were handed in" in first_run.done.stdout
 
 
+def test_the_run_names_its_class(first_run: Graded) -> None:
+    """Students, and neither attempts nor members of groups."""
+    assert read_json(first_run.results / "run.json")["students"] == list(SCORES)
+
+
 def test_the_gradebook_has_a_line_for_each_person(first_run: Graded) -> None:
     """With lateness, e-mail, and the note that tells attempts and groups."""
     rows = first_run.rows()
