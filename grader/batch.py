@@ -19,7 +19,13 @@ from grader.attempts import split_id
 from grader.errors import ReportError, ResultsError
 from grader.examiner.messages import Setup, SuiteMilestone
 from grader.executor import Executor, Work
-from grader.handing_in import handing_in_facts, refresh_facts, save_settled, settle_class
+from grader.handing_in import (
+    handing_in_facts,
+    refresh_facts,
+    save_handing_in,
+    save_settled,
+    settle_class,
+)
 from grader.intake.staging import read_sources
 from grader.lateness import Extension
 from grader.model import Scorecard, Submission
@@ -167,6 +173,7 @@ class ClassRun:
                 running[submission.student] = (submission, work.facts["digest"])
                 if self.fresh:  # else a report of before is told from the new one by its digest
                     work.report.unlink(missing_ok=True)
+                save_handing_in(self.results, submission)
                 executor.submit(work)
             student, problem = executor.next_done()
             submission, digest = running.pop(student)
@@ -233,6 +240,7 @@ class ClassRun:
             "rubric": rubric_digest(self.rubric),
             **contained,
             "counts": self.summary.counts,
+            "students": students,
         }
         self.results.save_run(run)
         return SavedCards(self.results, students)

@@ -2,20 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 from pydantic import TypeAdapter
 
 from grader.attempts import counting_id, settle, split_id
-from grader.errors import ReportError
-from grader.model import Person, Scorecard, Submission, Timing
+from grader.errors import ReportError, ResultsError
+from grader.model import UNTIMED, Frozen, Person, Scorecard, Submission, Timing
 from grader.report.feedback import feedback_markdown
-from grader.results import Results
+from grader.results import Results, why_unreadable, write_atomically
 from grader.rubric import Rubric
 from grader.scoring import timing_of
 
 PEOPLE = TypeAdapter(tuple[Person, ...])
+
+
+class HandedIn(Frozen):
+    """The contents of submission.json: what an examination does not depend on.
+
+    Attributes:
+        name: as the folder or file gave it.
+        origin: where the submission came from.
+        people: who handed it in, where more is known than one name.
+        timing: when it was handed in.
+        attempts: how many attempts the student has; 0 if the layout knows of no attempts.
+    """
+
+    name: str = ""
+    origin: str = ""
+    people: tuple[Person, ...] = ()
+    timing: Timing = UNTIMED
+    attempts: int = 0
 
 
 def handing_in_facts(submission: Submission) -> dict[str, str]:
@@ -31,7 +52,8 @@ def handing_in_facts(submission: Submission) -> dict[str, str]:
 
 
 def refresh_facts(results: Results, submission: Submission) -> None:
-    """Bring a saved report's facts about handing in up to date: no examination depends on them."""
+    """Bring what is saved about handing in up to date: no examination depends on it."""
+    save_handing_in(results, submission)
     report = results.load_report(submission.student)
     facts = report["examination"]["facts"]
     kept = {key: facts[key] for key in facts.keys() - {"timing", "people", "attempts"}}
@@ -46,22 +68,105 @@ def refresh_facts(results: Results, submission: Submission) -> None:
         results.save_report(submission.student, report)
 
 
-def saved_submission(results: Results, student: str) -> Submission:
-    """What is known of a submission from its saved report."""
+def save_handing_in(results: Results, submission: Submission) -> None:
+    """Write down what is known of handing in, which the next examination may leave without report.
+
+    Of a student with several attempts it is noted beside them how many there are now: an attempt
+    of another number of them is one of before.
+    """
+    student, number = split_id(submission.student)
+    known = HandedIn(
+        name=submission.name,
+        origin=submission.origin,
+        people=submission.people,
+        timing=submission.timing,
+        attempts=submission.attempts,
+    )
+    _save(results.handing_in(submission.student), known)
+    if number:
+        _save(results.handing_in(student), HandedIn(attempts=submission.attempts))
+
+
+def _save(path: Path, known: HandedIn) -> None:
+    text = known.model_dump_json(exclude_defaults=True) + "\n"
+    if not path.is_file() or path.read_bytes() != text.encode():
+        write_atomically(path, text)
+
+
+def saved_submissions(results: Results, student: str) -> list[Submission]:
+    """What is known of a student's submission, or of each attempt that has been examined.
+
+    Raises:
+        ResultsError: if what was written down cannot be read.
+    """
+    found = [saved_submission(results, attempt) for attempt in results.attempts(student)]
+    total = _total(results, student, found)
+    # Nobody knows the total of an attempt without report in results of an older version.
+    current = [
+        replace(one, attempts=total)
+        for one in found
+        if one.attempts in (0, total) and split_id(one.student)[1] <= total
+    ]
+    return current or [replace(saved_submission(results, student), attempts=0)]
+
+
+def _total(results: Results, student: str, found: Sequence[Submission]) -> int:
+    """How many attempts a student has; 0 if the layout knew of no attempts."""
+    known = _handed_in(results, student)
+    if known:
+        return known.attempts
+    with suppress(ReportError):
+        return _told(results.load_report(student)).attempts
+    card = results.load_scorecard(student)
+    if card:
+        return len(card.attempts)
+    return max((one.attempts for one in found), default=0)
+
+
+def saved_submission(results: Results, identifier: str) -> Submission:
+    """What is known of a submission: from its report, which is about what was examined, or without.
+
+    Raises:
+        ResultsError: if there is no report, and what was written down cannot be read.
+    """
     try:
-        report = results.load_report(student)
+        known: HandedIn | None = _told(results.load_report(identifier))
     except ReportError:
-        return Submission(student=student, name=student, origin="", files=())
-    facts = report["examination"]["facts"]
+        known = _handed_in(results, identifier)
+    known = known or HandedIn()
     return Submission(
-        student=student,
-        name=str(facts.get("name", student)),
-        origin=str(facts.get("origin", "")),
+        student=identifier,
+        name=known.name or split_id(identifier)[0],
+        origin=known.origin,
         files=(),
+        people=known.people,
+        timing=known.timing,
+        attempts=known.attempts,
+    )
+
+
+def _told(report: Mapping[str, Any]) -> HandedIn:
+    facts = report["examination"]["facts"]
+    return HandedIn(
+        name=str(facts.get("name", "")),
+        origin=str(facts.get("origin", "")),
         people=PEOPLE.validate_json(facts.get("people", "[]"), strict=True),
         timing=timing_of(report),
         attempts=int(facts.get("attempts", 0)),
     )
+
+
+def _handed_in(results: Results, identifier: str) -> HandedIn | None:
+    path = results.handing_in(identifier)
+    try:
+        return HandedIn.model_validate_json(path.read_bytes())
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise ResultsError(
+            f"{path} cannot be read: {why_unreadable(error)}.",
+            "Grade into that folder again, which writes it anew: grade SUBMISSIONS --out RESULTS.",
+        ) from error
 
 
 def settle_class(

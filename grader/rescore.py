@@ -1,44 +1,54 @@
-"""Scoring a class again from its saved reports, with the rubric as it is now."""
+"""Scoring a class again from its saved reports, with the rubric as it is now.
+
+No more than one student's scorecards are held at a time: they are made once to see who would lose
+points, and again to be written.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grader.attempts import examined_ids, settle
+from grader.attempts import split_id
 from grader.batch import Summary, rubric_digest
-from grader.errors import ReportError, ResultsError
-from grader.handing_in import save_settled, saved_submission
+from grader.errors import ReportError
+from grader.handing_in import save_settled, saved_submissions, settle_class
 from grader.lateness import Extension
-from grader.model import Scorecard, Submission
+from grader.model import Scorecard, Status, Submission
 from grader.report.feedback import feedback_markdown
 from grader.report.gradebook import gradebook_csv
 from grader.results import Results
 from grader.rubric import Rubric, check_tests_counted
-from grader.scoring import score
+from grader.scoring import score, unscored
+
+NOT_EXAMINED = "There is no report of this submission: run `grade SUBMISSIONS` for it."
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What a scorecard comes to."""
+
+    score: float | None
+    status: Status
 
 
 @dataclass(frozen=True)
 class Rescored:
-    """One student's scorecard before and after.
+    """How one student stood before, and stands now.
 
     Attributes:
-        before: as it was saved; `None` if there was none that could be read.
-        attempts: scorecards of the attempts, where there are several.
+        before: as it was saved; `None` if there was no scorecard that could be read.
     """
 
-    before: Scorecard | None
-    after: Scorecard
-    attempts: tuple[Scorecard, ...] = ()
+    student: str
+    before: Standing | None
+    after: Standing
 
     @property
     def changed(self) -> bool:
         """Whether score or status are others now."""
-        return self.before is None or (self.before.score, self.before.status) != (
-            self.after.score,
-            self.after.status,
-        )
+        return self.before != self.after
 
     @property
     def loses(self) -> bool:
@@ -49,90 +59,77 @@ class Rescored:
 
 
 def saved_class(results: Results) -> list[Submission]:
-    """The submissions of a results folder, as far as their reports tell of them.
+    """The submissions of a results folder, every examined attempt being one.
 
     Raises:
-        ResultsError: if the folder holds no students.
+        ResultsError: if the folder holds no students, or what it tells of one cannot be read.
     """
-    students = results.students()
-    if not students:
-        raise ResultsError(
-            f"{results.folder} holds no graded students.",
-            "Give the results folder of a run: grade SUBMISSIONS --out RESULTS.",
-        )
-    return [saved_submission(results, student) for student in students]
-
-
-def rescore(
-    results: Results,
-    rubric: Rubric,
-    rubric_path: Path,
-    extensions: Mapping[str, Extension],
-) -> list[Rescored]:
-    """New scorecards for all students of a results folder; nothing is written.
-
-    Args:
-        results: the folder.
-        rubric: as it is now.
-        rubric_path: its file, for messages.
-        extensions: more time, by student.
-
-    Raises:
-        RubricError: if the rubric does not fit the tests of the saved reports.
-    """
-    again = _Again(results, rubric, rubric_path)
-    found = []
-    for student in results.students():
-        before = results.load_scorecard(student)
-        attempts = examined_ids(before) if before else []
-        extension = extensions.get(student)
-        scored = [again.scorecard(one, extension) for one in attempts or [student]]
-        cards = tuple(card for card in scored if card is not None)
-        if before and attempts and cards:
-            after = settle(student, cards, len(before.attempts), rubric.attempts)
-            found.append(Rescored(before, after, cards))
-        elif cards:
-            after = cards[0].model_copy(update={"student": student})
-            found.append(Rescored(before, after))
-    return found
+    return [one for student in results.class_list() for one in saved_submissions(results, student)]
 
 
 @dataclass
-class _Again:
-    """Scores saved reports with a rubric that is checked against each list of tests once."""
+class Rescoring:
+    """Scores the saved reports of a class with a rubric.
+
+    Attributes:
+        results: the folder.
+        rubric: as it is now.
+        rubric_path: its file, for messages.
+        submissions: the class, as `saved_class` has it.
+        extensions: more time, by student.
+    """
 
     results: Results
     rubric: Rubric
     rubric_path: Path
-    checked: set[tuple[str, ...]] = field(default_factory=set)
+    submissions: Sequence[Submission]
+    extensions: Mapping[str, Extension]
+    _checked: set[tuple[str, ...]] = field(default_factory=set)
 
-    def scorecard(self, identifier: str, extension: Extension | None) -> Scorecard | None:
+    def compare(self) -> list[Rescored]:
+        """How everybody would stand; nothing is written.
+
+        Raises:
+            RubricError: if the rubric does not fit the tests of the saved reports.
+        """
+        found = []
+        for _, card in settle_class(self.submissions, self._scorecard, self.rubric):
+            before = self.results.load_scorecard(card.student)
+            standing = Standing(before.score, before.status) if before else None
+            found.append(Rescored(card.student, standing, Standing(card.score, card.status)))
+        return found
+
+    def save(self) -> None:
+        """Write scorecards, feedback, gradebook and what run.json says of them."""
+        run, summary = self.results.load_run(), Summary()
+        remark = str(run.get("remark", ""))
+        settled = self._saved(summary)
+        self.results.save_gradebook(gradebook_csv(settled, self.rubric, remark))
+        now = {"rubric": rubric_digest(self.rubric), "counts": summary.counts}
+        self.results.save_run({**run, **now})
+
+    def _saved(self, summary: Summary) -> Iterator[tuple[Submission, Scorecard]]:
+        for submission, card in settle_class(self.submissions, self._save_one, self.rubric):
+            if card.attempts:
+                save_settled(self.results, card, self.rubric)
+            summary.add(card)
+            yield submission, card
+
+    def _save_one(self, identifier: str) -> Scorecard:
+        card = self._scorecard(identifier)
+        self.results.save_scorecard(card, feedback_markdown(card, self.rubric))
+        return card
+
+    def _scorecard(self, identifier: str) -> Scorecard:
         """The scorecard of a student or attempt; the saved one if there is no report."""
         try:
             report = self.results.load_report(identifier)
         except ReportError:  # what could not be examined then is no better known now
-            return self.results.load_scorecard(identifier)
+            saved = self.results.load_scorecard(identifier)
+            return saved or unscored(identifier, self.rubric, NOT_EXAMINED)
         tests = tuple(str(test) for test in report["examination"]["expected"])
-        if tests not in self.checked:
+        if tests not in self._checked:
             check_tests_counted(self.rubric, self.rubric_path, tests)
-            self.checked.add(tests)
-        return score(report, self.rubric, extension)
-
-
-def save_rescored(results: Results, rubric: Rubric, rescored: Sequence[Rescored]) -> None:
-    """Write scorecards, feedback, gradebook and what run.json says of them."""
-    for one in rescored:
-        for card in (*one.attempts, *(() if one.attempts else (one.after,))):
-            results.save_scorecard(card, feedback_markdown(card, rubric))
-        if one.attempts:
-            save_settled(results, one.after, rubric)
-    cards = [one.after for one in rescored]
-    run = results.load_run()
-    submissions = [saved_submission(results, card.student) for card in cards]
-    remark = str(run.get("remark", ""))
-    settled = zip(submissions, cards, strict=True)
-    results.save_gradebook(gradebook_csv(settled, rubric, remark))
-    summary = Summary()
-    for card in cards:
-        summary.add(card)
-    results.save_run({**run, "rubric": rubric_digest(rubric), "counts": summary.counts})
+            self._checked.add(tests)
+        card = score(report, self.rubric, self.extensions.get(split_id(identifier)[0]))
+        return card.model_copy(update={"student": identifier})

@@ -15,6 +15,7 @@ from typing import Any, TypeGuard
 
 from pydantic import ValidationError
 
+from grader.attempts import attempt_id
 from grader.errors import ReportError, ResultsError
 from grader.model import Scorecard, Verdict
 from grader.text import printable
@@ -55,6 +56,10 @@ class Results:
     def log(self, student: str) -> Path:
         """What the submission printed."""
         return self.student(student) / "log.txt"
+
+    def handing_in(self, student: str) -> Path:
+        """Who handed in, and when; known before anything is examined."""
+        return self.student(student) / "submission.json"
 
     def check_writable(self) -> None:
         """Check that the folder can be made or written to, without making it.
@@ -194,6 +199,37 @@ class Results:
         folder = self.folder / "students"
         return sorted(path.name for path in folder.glob("*") if path.is_dir())
 
+    def graded_students(self) -> list[str]:
+        """Students of the class that the folder is about, sorted.
+
+        They are those of the last run that came to its end, as run.json names them: folders of
+        students who have left do not count.  Without such a list, all with a folder.
+        """
+        listed = self.load_run().get("students")
+        if not isinstance(listed, list) or not all(isinstance(name, str) for name in listed):
+            return self.students()
+        return sorted(listed)
+
+    def class_list(self) -> list[str]:
+        """Likewise, where there has to be somebody.
+
+        Raises:
+            ResultsError: if the folder holds no students.
+        """
+        students = self.graded_students()
+        if not students:
+            raise ResultsError(
+                f"{self.folder} holds no graded students.",
+                "Give the results folder of a run: grade SUBMISSIONS --out RESULTS.",
+            )
+        return students
+
+    def attempts(self, student: str) -> list[str]:
+        """Ids of a student's attempts with a folder here, from the first on."""
+        folders = (self.student(student) / "attempts").glob("*")
+        numbers = (path.name for path in folders if path.is_dir() and path.name.isdecimal())
+        return [attempt_id(student, number) for number in sorted(map(int, numbers))]
+
     def load_scorecard(self, student: str) -> Scorecard | None:
         """A student's saved scorecard, if there is one that can be read."""
         try:
@@ -212,7 +248,7 @@ class Results:
         except (OSError, ValueError) as error:
             raise ResultsError(
                 f"{self.student(student)}/score.json, which was just written, cannot be read: "
-                f"{_why(error)}.",
+                f"{why_unreadable(error)}.",
                 "Run the same command again; nobody else may write into that folder.",
             ) from error
 
@@ -227,7 +263,7 @@ class Results:
                 f"{self.folder} is no results folder: it has no folder `students`.",
                 "Give the results folder of a run: grade SUBMISSIONS --out RESULTS.",
             )
-        return ScorecardReader(self, frozenset(self.students()))
+        return ScorecardReader(self, frozenset(self.graded_students()))
 
     def _read_scorecard(self, student: str) -> Scorecard:
         return Scorecard.model_validate_json((self.student(student) / "score.json").read_bytes())
@@ -300,7 +336,7 @@ class ScorecardReader:
         try:
             return self.results._read_scorecard(student)
         except (OSError, ValueError) as error:
-            self.problems.append(f"  {student}/score.json: {_why(error)}")
+            self.problems.append(f"  {student}/score.json: {why_unreadable(error)}")
             return None
 
     def check(self) -> None:
@@ -333,8 +369,8 @@ def _is_ours(report: object) -> TypeGuard[dict[str, Any]]:
     )
 
 
-def _why(error: OSError | ValueError) -> str:
-    """Why a scorecard cannot be read, in one line."""
+def why_unreadable(error: OSError | ValueError) -> str:
+    """Why a file of the folder cannot be read, in one line."""
     if isinstance(error, OSError):
         return str(error.strerror)
     if isinstance(error, ValidationError):

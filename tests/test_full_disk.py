@@ -26,7 +26,7 @@ from grader.cli import run
 resource.setrlimit(resource.RLIMIT_FSIZE, (600, 600))
 sys.exit(run())
 """
-FULL = [f"pages {pages}" for pages in range(4)]
+FULL = [f"pages {pages}" for pages in range(5)]
 HINT = "make room and run the same command again"
 
 
@@ -165,10 +165,10 @@ def test_nothing_is_torn(runs: Runs, name: str) -> None:
 
 
 def test_the_disk_fills_at_another_file_each_time(runs: Runs) -> None:
-    """The report, which the examination writes; score and feedback, which the command does."""
+    """The report, which the examination writes; the others, which the command does."""
     filling = [runs.ended[name].done.stderr.splitlines()[0] for name in FULL]
     files = [line.rpartition("/")[2] for line in filling]
-    assert set(files) == {"report.json", "score.json", "feedback.md"}
+    assert set(files) == {"submission.json", "report.json", "score.json", "feedback.md"}
 
 
 @pytest.mark.parametrize("name", ["room", "staged", "writable"])
@@ -205,4 +205,5 @@ def test_files_may_not_grow(tmp_path: Path) -> None:
     assert "File too large" in limited.stderr
     assert HINT in limited.stderr
     assert not graded(results)
-    assert contents(results).keys() == {"students/s0/log.txt"}
+    early = {f"students/s{number}/submission.json" for number in range(STUDENTS)}
+    assert contents(results).keys() == {"students/s0/log.txt", *early}

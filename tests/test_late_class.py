@@ -152,6 +152,11 @@ def test_scores_are_those_after_the_penalty(first_run: Graded) -> None:
     assert "Of 1 submissions nobody knows when they were handed in" in first_run.done.stdout
 
 
+def test_the_run_names_its_class(first_run: Graded) -> None:
+    """Students, and neither attempts nor members of groups."""
+    assert read_json(first_run.results / "run.json")["students"] == list(SCORES)
+
+
 def test_the_gradebook_has_a_line_for_each_person(first_run: Graded) -> None:
     """With lateness, e-mail, and the note that tells attempts and groups."""
     rows = first_run.rows()
@@ -316,3 +321,30 @@ def test_a_rescored_class_refuses_wrong_extensions_too(
     broken_extensions(graded)
     assert graded.rescore() == 2
     assert "nobody of the class is Bob" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("older", [False, True])
+def test_an_interrupted_class_is_scored_whole(graded: Graded, older: bool) -> None:
+    """Attempts are found where nothing of the summary is there, in older results too."""
+    (graded.results / "run.json").unlink()
+    for name in ("score.json", "report.json"):
+        for student in ("ann", "eve", "fay"):
+            (graded.results / "students" / student / name).unlink(missing_ok=True)
+    if older:
+        for path in graded.results.rglob("submission.json"):
+            path.unlink()
+    before = graded.rows()
+    assert graded.rescore() == 1
+    assert graded.scores() == SCORES
+    after = graded.rows()
+    if older:  # there, what was known of fay's second attempt went with its report
+        del before["fay"], after["fay"]
+    assert after == before
+
+
+def test_a_group_whose_examination_failed_keeps_its_members(graded: Graded) -> None:
+    """Who they are is written down beside the report."""
+    (graded.results / "students" / "gus" / "report.json").unlink()
+    before = graded.rows()
+    assert graded.rescore() == 1
+    assert graded.rows() == before

@@ -252,3 +252,27 @@ def test_the_boundary_of_name_and_content_counts() -> None:
     assert digest_of([("ab", b"c")]) != digest_of([("a", b"bc")])
     assert digest_of([("a", b"b"), ("c", b"")]) != digest_of([("a", b""), ("b", b"c")])
     assert digest_of([("a", b"1:1:bc")]) != digest_of([("a", b""), ("b", b"c")])
+
+
+@pytest.mark.parametrize(
+    ("run", "students"),
+    [
+        ('{"students": ["zoe", "bob"]}', ["bob", "zoe"]),
+        ('{"students": []}', []),
+        ("{}", ["bob", "gone"]),
+        ('{"students": {"bob": 1}}', ["bob", "gone"]),
+        ('{"students": ["bob", 3]}', ["bob", "gone"]),
+        ("[", ["bob", "gone"]),
+        (None, ["bob", "gone"]),
+    ],
+)
+def test_the_class_is_whom_the_last_run_names(
+    tmp_path: Path, run: str | None, students: list[str]
+) -> None:
+    """Folders of students who left do not count; they do where nobody is named."""
+    results = Results(tmp_path)
+    for student in ("gone", "bob"):
+        results.student(student).mkdir(parents=True)
+    if run is not None:
+        results.run.write_text(run)
+    assert results.graded_students() == students

@@ -121,12 +121,18 @@ def test_json_is_the_class_and_nothing_else(folder: Path, first: Snapshot) -> No
 
 
 def test_the_results_folder_holds_what_it_should(folder: Path, first: Snapshot) -> None:
-    """Gradebook, run.json and four files for each student, whole and readable."""
+    """Gradebook, run.json and five files for each student, whole and readable."""
     results = folder / "results"
     assert {path.name for path in results.iterdir()} == {"gradebook.csv", "run.json", "students"}
     for student in ("ann", ZOE):
         names = {path.name for path in (results / "students" / student).iterdir()}
-        assert names == {"report.json", "score.json", "feedback.md", "log.txt"}
+        assert names == {
+            "report.json",
+            "score.json",
+            "feedback.md",
+            "log.txt",
+            "submission.json",
+        }
     facts = json.loads((results / "run.json").read_text())
     assert {"format", "grader", "torch", "rubric", "isolation", "counts"} <= facts.keys()
 

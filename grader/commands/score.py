@@ -19,7 +19,7 @@ from grader.commands.options import (
 from grader.errors import ExitStatus, ResultsError
 from grader.intake.extensions import load_extensions
 from grader.report.console import changes_table, console
-from grader.rescore import Rescored, rescore, save_rescored, saved_class
+from grader.rescore import Rescored, Rescoring, saved_class
 from grader.results import Results
 from grader.rubric import load_rubric
 
@@ -38,26 +38,31 @@ def score(
     """Score the saved reports with the rubric as it is now.  Nothing is run again."""
     rubric_path = rubric or default_rubric()
     loaded, saved = load_rubric(rubric_path), Results(results)
-    more_time = load_extensions(extensions, loaded, saved_class(saved))
-    found = rescore(saved, loaded, rubric_path, more_time)
-    changed = [one for one in found if one.changed]
-    _show_changes(changed, as_json)
-    losing = [one.after.student for one in changed if one.loses]
-    if losing and not yes:
-        raise ResultsError(
-            f"Nothing was written: {len(losing)} of {len(found)} students would lose points.",
-            "If that is meant, add --yes.",
-        )
+    saved.class_list()
     with saved.claimed():
-        save_rescored(saved, loaded, found)
+        submissions = saved_class(saved)
+        more_time = load_extensions(extensions, loaded, submissions)
+        again = Rescoring(saved, loaded, rubric_path, submissions, more_time)
+        found = again.compare()
+        _show_changes([one for one in found if one.changed], as_json)
+        _check_nobody_loses(found, yes)
+        again.save()
     attention = any(one.after.status == "needs-attention" for one in found)
     return ExitStatus.NEEDS_ATTENTION if attention else ExitStatus.DONE
 
 
+def _check_nobody_loses(found: Sequence[Rescored], meant: bool) -> None:
+    losing = sum(one.loses for one in found)
+    if losing and not meant:
+        raise ResultsError(
+            f"Nothing was written: {losing} of {len(found)} students would lose points.",
+            "If that is meant, add --yes.",
+        )
+
+
 def _show_changes(changed: Sequence[Rescored], as_json: bool) -> None:
     rows = [
-        (one.after.student, one.before.score if one.before else None, one.after.score)
-        for one in changed
+        (one.student, one.before.score if one.before else None, one.after.score) for one in changed
     ]
     if as_json:
         keys = ("student", "before", "now")

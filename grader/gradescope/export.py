@@ -22,26 +22,26 @@ def export_results(results: Results, rubric: Rubric, into: Path) -> tuple[int, l
         ResultsError: if the folder holds no students, or a student's scorecard cannot be read or
             is of another rubric; nothing is written then.
     """
-    cards = [(student, results.load_scorecard(student)) for student in results.students()]
-    if not cards:
-        raise ResultsError(
-            f"{results.folder} holds no graded students.",
-            "Give the results folder of a run: grade SUBMISSIONS --out RESULTS.",
-        )
-    files = {student: results_json(_results(results, s, student, rubric)) for student, s in cards}
-    for student, content in files.items():
-        write_atomically(into / f"{student}.json", content)
-    return len(files), [student for student, card in cards if card is None or card.score is None]
+    students = results.class_list()
+    unscored = [name for name in students if _card(results, name, rubric).score is None]
+    for name in students:  # one at a time: a class is never in memory as a whole
+        told = _results(results, name, rubric)
+        write_atomically(into / f"{name}.json", results_json(told))
+    return len(students), unscored
 
 
-def _results(
-    results: Results, card: Scorecard | None, student: str, rubric: Rubric
-) -> GradescopeResults | FailedRun:
+def _card(results: Results, student: str, rubric: Rubric) -> Scorecard:
+    card = results.load_scorecard(student)
     if card is None or any(m.id not in _milestones(rubric) for m in card.milestones):
         raise ResultsError(
             f"{results.student(student) / 'score.json'} cannot be read, or is of another rubric.",
             "Score the folder again: grade score RESULTS.",
         )
+    return card
+
+
+def _results(results: Results, student: str, rubric: Rubric) -> GradescopeResults | FailedRun:
+    card = _card(results, student, rubric)
     if card.score is not None:
         return graded_results(card, rubric, Circumstances())
     problem = _students_problem(results, student)
