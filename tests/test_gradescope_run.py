@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from grader.errors import AssignmentError, TableError
+from grader.errors import AssignmentError, DeadlineError, TableError
 from grader.gradescope.results_format import FailedRun, parse_results
 from grader.gradescope.run import DEFAULT_CONTAINER_MB, LEAST_MEMORY_MB, check, fitted_limits
 from grader.rubric import Limits
@@ -24,6 +24,7 @@ late:
   penalty: {percent: 10, per: day, cap: 50}
 attempts: best
 """
+ONE_SECOND = "\nlimits: {submission_seconds: 1}\n"
 METADATA: dict[str, Any] = {
     "created_at": "2026-10-06T12:00:00.0Z",
     "assignment": {"due_date": "2026-10-03T18:00:00.0Z", "late_due_date": None},
@@ -92,7 +93,7 @@ def test_an_earlier_submission_may_be_the_best(tmp_path: Path) -> None:
 
 def test_a_run_that_takes_too_long_is_our_failure(tmp_path: Path) -> None:
     """What was handed in is named, no score is there, and the log says why."""
-    done, written = run(place(tmp_path, "right"), seconds=1)
+    done, written = run(place(tmp_path, "right", more=ONE_SECOND), seconds=1)
     assert done.returncode == 1
     assert "was not done after 1 seconds" in done.stdout
     assert isinstance(parse_results(written), FailedRun)
@@ -126,10 +127,17 @@ def test_memory_is_fitted_to_the_container(
     assert limits.memory_mb == expected
 
 
-@pytest.mark.parametrize(("rubric", "whole", "expected"), [(120, 420, 120), (900, 420, 300)])
+@pytest.mark.parametrize(("rubric", "whole", "expected"), [(120, 420, 120), (900, 420, 315), (900, 600, 480), (120, 121, 91), (120, 80, 60), (5, 6, 5)])
 def test_an_examination_ends_before_the_whole_run(rubric: int, whole: int, expected: int) -> None:
     """So that a student's endless loop is a verdict, and not our failure."""
     assert fitted_limits(Limits(submission_seconds=rubric), whole).submission_seconds == expected
+
+
+@pytest.mark.parametrize(("rubric", "whole"), [(120, 77), (120, 1), (60, 77), (5, 4), (120, 0)])
+def test_a_run_too_short_to_be_fair_examines_nobody(rubric: int, whole: int) -> None:
+    """Slow but right work would lose its points without a word."""
+    with pytest.raises(DeadlineError, match="SECONDS_AT_MOST"):
+        fitted_limits(Limits(submission_seconds=rubric), whole)
 
 
 def test_wrong_extensions_are_found_when_the_image_is_built(tmp_path: Path) -> None:

@@ -52,8 +52,10 @@ MEMORY_LIMITS = (
     Path("/sys/fs/cgroup/memory.max"),
     Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
 )
-# Of the whole run, what is left to start and to write.
+# Of the whole run, what is left to start and to write: a quarter, and never more than this.
 SPARE_SECONDS = 120
+# With less, slow but right work would run out of time.
+LEAST_EXAMINATION_SECONDS = 60
 MAX_LOG_CHARACTERS = 20_000
 
 
@@ -195,10 +197,20 @@ def fitted_limits(limits: Limits, seconds: int, container_mb: int | None = None)
         limits: of the rubric.
         seconds: for the whole run.
         container_mb: what all processes may use; `None` asks the kernel.
+
+    Raises:
+        DeadlineError: if the whole run leaves too little time to examine anybody fairly.
     """
     container_mb = container_memory_mb() if container_mb is None else container_mb
     memory = max(LEAST_MEMORY_MB, container_mb - OWN_MEMORY_MB)
-    longest = max(1, seconds - SPARE_SECONDS)
+    longest = seconds - min(SPARE_SECONDS, seconds // 4)
+    if longest < min(LEAST_EXAMINATION_SECONDS, limits.submission_seconds):
+        raise DeadlineError(
+            f"{seconds} seconds for the whole run leave {longest} for the examination, which is "
+            "too little.",
+            f"Set SECONDS_AT_MOST in run_autograder to 80 or more; {LEAST_EXAMINATION_SECONDS} "
+            "seconds must be left.",
+        )
     update = {
         "memory_mb": min(limits.memory_mb, memory),
         "submission_seconds": min(limits.submission_seconds, longest),
