@@ -127,7 +127,10 @@ def test_memory_is_fitted_to_the_container(
     assert limits.memory_mb == expected
 
 
-@pytest.mark.parametrize(("rubric", "whole", "expected"), [(120, 420, 120), (900, 420, 315), (900, 600, 480), (120, 121, 91), (120, 80, 60), (5, 6, 5)])
+@pytest.mark.parametrize(
+    ("rubric", "whole", "expected"),
+    [(120, 420, 120), (900, 420, 315), (900, 600, 480), (120, 121, 91), (120, 80, 60), (5, 6, 5)],
+)
 def test_an_examination_ends_before_the_whole_run(rubric: int, whole: int, expected: int) -> None:
     """So that a student's endless loop is a verdict, and not our failure."""
     assert fitted_limits(Limits(submission_seconds=rubric), whole).submission_seconds == expected
