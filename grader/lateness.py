@@ -6,6 +6,7 @@ fall below nothing.  Who wants the same number of points from everybody writes p
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 from decimal import ROUND_HALF_UP, Decimal
@@ -279,10 +280,8 @@ def _when(submitted: datetime | None, due: datetime | None, extension: Extension
     if submitted is None or due is None or submitted.tzinfo is None:
         return ""
     more = " (with your extension)" if extension else ""
-    try:
+    with suppress(OverflowError):  # in the first or last hours of the calendar
         submitted = submitted.astimezone(due.tzinfo)
-    except OverflowError:  # in the first or last hours of the calendar
-        pass
     return f"Due {time_text(due)}{more}, handed in {time_text(submitted)}."
 
 

@@ -31,10 +31,9 @@ from grader.gradescope.conversion import (
 )
 from grader.gradescope.metadata import read_metadata
 from grader.gradescope.results_format import FailedRun, GradescopeResults, results_json
-from grader.intake.archives import unpacked
+from grader.intake.archives import regular_files, unpacked
 from grader.intake.extensions import load_extensions
 from grader.intake.layouts import single_submission
-from grader.intake.names import is_noise
 from grader.lint import losing
 from grader.model import Scorecard, Submission
 from grader.results import Results, write_atomically
@@ -172,7 +171,7 @@ def _results(layout: Layout, seconds: int) -> GradescopeResults | FailedRun:
     with tempfile.TemporaryDirectory(prefix="grade-gradescope-") as name:
         (Path(name) / "files").mkdir()
         folder, notes = unpacked(layout.submission, Path(name) / "files")
-        submission = single_submission(folder, rubric)
+        submission = single_submission(folder, rubric, known_single=True)
         submission = replace(
             submission,
             notes=(*submission.notes, *notes),
@@ -230,10 +229,8 @@ def container_memory_mb() -> int:
 
 def handed_in(folder: Path) -> Iterator[str]:
     """Names of what a student handed in, relative to the folder and fit to be shown."""
-    for path in sorted(folder.rglob("*")):
-        name = path.relative_to(folder)
-        if path.is_file() and not any(map(is_noise, name.parts)):
-            yield printable(str(name))
+    for path in regular_files(folder):
+        yield printable(str(path.relative_to(folder)))
 
 
 def write_results(layout: Layout, results: GradescopeResults | FailedRun) -> None:
@@ -266,7 +263,7 @@ def _failed(layout: Layout, why: str) -> int:
     try:
         files = tuple(handed_in(layout.submission))
         write_results(layout, failed_run(files))
-    except (OSError, GraderError) as error:  # run_autograder has left one that says the same
+    except Exception as error:  # run_autograder has left one that says the same
         _tell(f"results.json could not be written: {error}")
     return ExitStatus.NEEDS_ATTENTION
 

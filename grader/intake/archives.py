@@ -167,7 +167,7 @@ def unpacked(folder: Path, into: Path) -> tuple[Path, list[str]]:
     Returns:
         The folder to go on with, and notes for the student.
     """
-    found = list(_regular_files(folder, 0))
+    found = list(regular_files(folder))
     archives = [path for path in found if path.suffix.lower() == ZIP]
     if not archives:
         return folder, []
@@ -185,12 +185,17 @@ def unpacked(folder: Path, into: Path) -> tuple[Path, list[str]]:
     return into, unpacking.notes
 
 
-def _regular_files(folder: Path, depth: int) -> Iterator[Path]:
-    for entry in sorted(folder.iterdir()):
+def regular_files(folder: Path, depth: int = 0) -> Iterator[Path]:
+    """Files below a folder as deep as submissions are looked at; no links and no noise."""
+    try:
+        entries = sorted(folder.iterdir())
+    except OSError:  # not there, or a path longer than the kernel takes
+        return
+    for entry in entries:
         mode = entry.lstat().st_mode
         if is_noise(entry.name):
             continue
         if stat.S_ISREG(mode):
             yield entry
         elif stat.S_ISDIR(mode) and depth < MAX_DEPTH:
-            yield from _regular_files(entry, depth + 1)
+            yield from regular_files(entry, depth + 1)
