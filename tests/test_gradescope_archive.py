@@ -19,9 +19,13 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
+from grader.attempts import attempt_id
 from grader.errors import ArchiveError, AssignmentError
 from grader.gradescope.archive import archive_bytes, unix_text
+from grader.gradescope.export import export_results
 from grader.gradescope.wheel import DISTRIBUTION, build_wheel
+from grader.model import AttemptScore, Scorecard
+from grader.results import Results
 from grader.rubric import Rubric, load_rubric
 from tests.corpus_run import ROOT, RUBRIC
 from tests.scenarios import SUITE
@@ -267,6 +271,51 @@ def test_export_writes_a_file_for_each_submission(tmp_path: Path) -> None:
     }
     assert "tests" not in found["chen"]
     assert "Several files could be answer.py" in found["tie"]["tests"][0]["output"]
+    assert not [name for name, results in found.items() if "Nothing was" in results["output"]]
+
+
+@pytest.mark.parametrize(
+    ("attempts", "told"),
+    [
+        ({1: "Two tie.", 2: "Two tie."}, "Two tie."),
+        ({1: "Two tie.", 2: "A notebook."}, "Two tie. A notebook."),
+        ({1: None, 2: "A notebook."}, "A notebook."),
+        ({1: "", 2: "A notebook."}, ""),
+        ({}, "Of the one."),
+    ],
+)
+def test_export_tells_a_students_own_problem_in_any_attempt(
+    tmp_path: Path, rubric: Rubric, attempts: dict[int, str | None], told: str
+) -> None:
+    """With `attempts: best` the report of the student is that of an attempt; `None` has a score."""
+    results = Results(tmp_path / "results")
+    card = Scorecard(
+        student="ann",
+        status="needs-attention",
+        score=None,
+        max_score=100.0,
+        milestones=(),
+        attempts=tuple(
+            AttemptScore(
+                number=number,
+                submitted=None,
+                status="graded" if problem is None else "needs-attention",
+                score=5.0 if problem is None else None,
+                counts=False,
+            )
+            for number, problem in attempts.items()
+        ),
+    )
+    results.save_scorecard(card, "")
+    problems = {attempt_id("ann", number): problem for number, problem in attempts.items()}
+    for name, problem in (problems or {"ann": "Of the one."}).items():
+        facts = {"problem": problem} if problem else {}
+        examination = {"student": name, "expected": [], "notes": {}, "facts": facts}
+        results.save_report(name, {"tests": [], "examination": examination})
+    assert export_results(results, rubric, tmp_path / "files") == (1, ["ann"])
+    found = json.loads((tmp_path / "files" / "ann.json").read_text())
+    assert ("tests" in found) == bool(told)
+    assert told in found["output"].replace("\\", "")
 
 
 def test_export_of_no_results_says_what_to_give(tmp_path: Path) -> None:

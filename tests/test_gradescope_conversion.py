@@ -216,6 +216,10 @@ def test_hidden_tests_are_warned_of(rubric: Rubric) -> None:
         ([{"score": 4.0, "results": {"extra_data": {"earned": 9.0}}}], "+0.75"),
         ([{"score": 4.0, "results": {"extra_data": {"earned": "9"}}}], "+5.75"),
         ([{"score": 4.0, "results": {"extra_data": []}}], "+5.75"),
+        ([{"score": 4.0, "results": {"extra_data": {"earned": float("nan")}}}], "+5.75"),
+        ([{"score": 4.0, "results": {"extra_data": {"earned": float("-inf")}}}], "+5.75"),
+        ([{"score": 4.0, "results": {"extra_data": {"earned": 10**400}}}], "+5.75"),
+        ([{"score": 4.0, "results": {"extra_data": {"earned": True}}}], "+5.75"),
         (
             [
                 {"score": 8.0, "submission_time": "2026-10-02T00:00:00Z"},
@@ -265,6 +269,21 @@ def test_what_cannot_be_graded_has_no_score(rubric: Rubric) -> None:
     assert (test.score, test.max_score, test.status) == (None, None, "failed")
     assert "Two files tie." in output(results)
     assert "You handed in: a.py, b.py" in output(results)
+
+
+@pytest.mark.parametrize(
+    ("files", "told"),
+    [(None, None), ((), "Nothing was found"), (("a.py",), "You handed in: a.py")],
+)
+def test_what_is_not_known_is_not_told(
+    rubric: Rubric, files: tuple[str, ...] | None, told: str | None
+) -> None:
+    """No list of files is another thing than an empty one."""
+    scored = card(rubric).model_copy(update={"status": "no-submission"})
+    graded = output(graded_results(scored, rubric, Circumstances(files=files)))
+    for text in (graded, output(refused_results("Odd.", files)), failed_run(files).output):
+        assert ("Nothing was found" in text or "You handed in" in text) == bool(told)
+        assert not told or told in text.replace("\\", "")
 
 
 def test_many_files_are_not_all_named() -> None:

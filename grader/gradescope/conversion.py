@@ -6,7 +6,9 @@ shows: points and mistakes of a milestone go there only if all its criteria are 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -46,12 +48,12 @@ class Circumstances:
     """What is known of a submission besides its scorecard.
 
     Attributes:
-        files: what was handed in, by name.
+        files: what was handed in, by name; `None` if that is not known.
         seconds: how long the grading took.
     """
 
     metadata: Metadata = field(default_factory=Metadata)
-    files: tuple[str, ...] = ()
+    files: tuple[str, ...] | None = None
     seconds: float | None = None
 
 
@@ -78,7 +80,7 @@ def graded_results(
     )
 
 
-def refused_results(problem: str, files: tuple[str, ...]) -> GradescopeResults:
+def refused_results(problem: str, files: tuple[str, ...] | None = None) -> GradescopeResults:
     """What a student is told whose files cannot be graded as they are: no score, not a zero."""
     output = "\n\n".join((escape(problem), *_handed_in(files), "Mend that, and submit again."))
     test = TestCase(
@@ -89,7 +91,7 @@ def refused_results(problem: str, files: tuple[str, ...]) -> GradescopeResults:
     )
 
 
-def failed_run(files: tuple[str, ...] = ()) -> FailedRun:
+def failed_run(files: tuple[str, ...] | None = None) -> FailedRun:
     """What a student is told when our side failed; why stands in the log for instructors."""
     sentences = ("Your work could not be graded. Nothing is lost: your instructor sees why.",)
     output = "\n\n".join((*sentences, *_handed_in(files)))
@@ -189,8 +191,11 @@ def _earned_before(results: dict[str, Any]) -> float | None:
     """Points of the latest submission by its work alone, as `extra_data` keeps them."""
     extra = results.get("extra_data")
     earned = extra.get(EARNED) if isinstance(extra, dict) else None
-    usable = isinstance(earned, (int, float)) and not isinstance(earned, bool)
-    return float(earned) if usable and earned is not None else None
+    if not isinstance(earned, (int, float)) or isinstance(earned, bool):
+        return None
+    with suppress(OverflowError):  # a whole number has as many digits as somebody writes
+        return float(earned) if math.isfinite(earned) else None
+    return None
 
 
 def _group(metadata: Metadata) -> Iterator[str]:
@@ -199,7 +204,9 @@ def _group(metadata: Metadata) -> Iterator[str]:
         yield f"Handed in for {escape(', '.join(names[:-1]) + ' and ' + names[-1])}."
 
 
-def _handed_in(files: tuple[str, ...]) -> Iterator[str]:
+def _handed_in(files: tuple[str, ...] | None) -> Iterator[str]:
+    if files is None:
+        return
     if not files:
         yield "Nothing was found in what you handed in."
         return

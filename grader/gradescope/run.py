@@ -261,8 +261,7 @@ def _failed(layout: Layout, why: str) -> int:
     """Tell instructors why, and students that it is not their fault."""
     _tell(f"the autograder failed:\n{why}")
     try:
-        files = tuple(handed_in(layout.submission))
-        write_results(layout, failed_run(files))
+        write_results(layout, failed_run(tuple(handed_in(layout.submission))))
     except Exception as error:  # run_autograder has left one that says the same
         _tell(f"results.json could not be written: {error}")
     return ExitStatus.NEEDS_ATTENTION
