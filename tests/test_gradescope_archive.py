@@ -8,6 +8,7 @@ import hashlib
 import importlib.metadata
 import io
 import json
+import os
 import re
 import shutil
 import stat
@@ -245,6 +246,39 @@ def test_setup_fails_with_a_readable_message(tmp_path: Path, python: str, says: 
     assert done.returncode == 1
     assert "*** The autograder was not built, while" in done.stderr
     assert says in done.stderr
+
+
+BARE_PYTHON = """#!/bin/sh
+case "$2" in
+  *ensurepip*) exit 1 ;;
+  *print*) echo python3.10 ;;
+esac
+"""
+
+
+@pytest.mark.parametrize(
+    ("fails", "told"),
+    [("update", "packages are out of reach"), ("install", "python3.10-venv could not be")],
+)
+def test_a_build_without_ubuntus_packages_names_the_step(
+    tmp_path: Path, fails: str, told: str
+) -> None:
+    """Python was found by then; what is missing is its module `venv`."""
+    apt_get = f'#!/bin/sh\ncase " $* " in *" {fails} "*) exit 100 ;; esac\n'
+    for name, text in (("python", BARE_PYTHON), ("apt-get", apt_get)):
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    environment = {
+        "PATH": f"{tmp_path}:{os.environ['PATH']}",
+        "PYTHON": str(tmp_path / "python"),
+        "ROOT": str(tmp_path),
+    }
+    done = subprocess.run(
+        ["bash", HERE / "setup.sh"], env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 1
+    assert "while installing what makes virtual environments" in done.stderr
+    assert told in done.stderr
 
 
 def test_export_writes_a_file_for_each_submission(tmp_path: Path) -> None:
