@@ -128,7 +128,7 @@ class ArchiveError(GraderError):
 
 
 class DeadlineError(GraderError):
-    """A run has taken longer than it may: a fault of the grader or of the machine."""
+    """A run takes longer than it may, or may take too little: a fault of ours or the machine."""
 
     exit_status = ExitStatus.NEEDS_ATTENTION
 

@@ -6,6 +6,7 @@ fall below nothing.  Who wants the same number of points from everybody writes p
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 from decimal import ROUND_HALF_UP, Decimal
@@ -22,6 +23,7 @@ from grader.yaml_values import WHOLE_REASON, Duration, Instant, Percent, Points,
 CENT = Decimal("0.01")
 UNITS = {"day": timedelta(days=1), "hour": timedelta(hours=1)}
 NOTHING = Decimal(0)
+MOST_SECONDS = int(timedelta.max.total_seconds()) - 86_400  # that a span can hold
 TIME_UNKNOWN = (
     "Marked late by the platform, which does not say when it was handed in: nothing was taken."
 )
@@ -101,7 +103,7 @@ class Extension(Frozen):
 
 @dataclass(frozen=True)
 class Deadlines:
-    """When a submission was due, and when it is too late."""
+    """When a submission was due, and when it is too late: never before it was due."""
 
     due: datetime | None
     late_due: datetime | None
@@ -110,11 +112,11 @@ class Deadlines:
         """The deadlines of a student with an extension; never earlier ones."""
         if self.due is None:
             return Deadlines(extension.due, extension.late_due)
-        more = timedelta(seconds=int(extension.days * 86_400))
-        due = max(self.due + more, extension.due or self.due)
+        days = timedelta(seconds=min(int(extension.days * 86_400), MOST_SECONDS))
+        due = max(_moved(self.due, days), extension.due or self.due)
         if self.late_due is None:
             return Deadlines(due, None)
-        moved = self.late_due + (due - self.due)
+        moved = _moved(self.late_due, due - self.due)
         return Deadlines(due, max(due, extension.late_due or moved))
 
 
@@ -123,12 +125,22 @@ def deadlines(
 ) -> Deadlines:
     """When a submission was due: for its platform, else for the rubric; then the extension."""
     if timing.due is not None:
-        found = Deadlines(timing.due, timing.late_due)
+        # A platform may tell the late time of one setting and the due time of another.
+        late_due = max(timing.due, timing.late_due) if timing.late_due else None
+        found = Deadlines(timing.due, late_due)
     elif rules is not None:
         found = Deadlines(rules.due, rules.late_due)
     else:
         found = Deadlines(None, None)
     return found.extended(extension) if extension else found
+
+
+def _moved(moment: datetime, by: timedelta) -> datetime:
+    """A later time; the last one there is where the calendar ends."""
+    try:
+        return moment + by
+    except OverflowError:
+        return datetime.max.replace(tzinfo=moment.tzinfo)
 
 
 def lateness(
@@ -268,8 +280,9 @@ def _when(submitted: datetime | None, due: datetime | None, extension: Extension
     if submitted is None or due is None or submitted.tzinfo is None:
         return ""
     more = " (with your extension)" if extension else ""
-    shown = time_text(submitted.astimezone(due.tzinfo))
-    return f"Due {time_text(due)}{more}, handed in {shown}."
+    with suppress(OverflowError):  # in the first or last hours of the calendar
+        submitted = submitted.astimezone(due.tzinfo)
+    return f"Due {time_text(due)}{more}, handed in {time_text(submitted)}."
 
 
 def _number(value: Decimal) -> str:

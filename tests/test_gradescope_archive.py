@@ -8,6 +8,7 @@ import hashlib
 import importlib.metadata
 import io
 import json
+import os
 import re
 import shutil
 import stat
@@ -19,9 +20,13 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
+from grader.attempts import attempt_id
 from grader.errors import ArchiveError, AssignmentError
 from grader.gradescope.archive import archive_bytes, unix_text
+from grader.gradescope.export import export_results
 from grader.gradescope.wheel import DISTRIBUTION, build_wheel
+from grader.model import AttemptScore, Scorecard
+from grader.results import Results
 from grader.rubric import Rubric, load_rubric
 from tests.corpus_run import ROOT, RUBRIC
 from tests.scenarios import SUITE
@@ -243,6 +248,39 @@ def test_setup_fails_with_a_readable_message(tmp_path: Path, python: str, says: 
     assert says in done.stderr
 
 
+BARE_PYTHON = """#!/bin/sh
+case "$2" in
+  *ensurepip*) exit 1 ;;
+  *print*) echo python3.10 ;;
+esac
+"""
+
+
+@pytest.mark.parametrize(
+    ("fails", "told"),
+    [("update", "packages are out of reach"), ("install", "python3.10-venv could not be")],
+)
+def test_a_build_without_ubuntus_packages_names_the_step(
+    tmp_path: Path, fails: str, told: str
+) -> None:
+    """Python was found by then; what is missing is its module `venv`."""
+    apt_get = f'#!/bin/sh\ncase " $* " in *" {fails} "*) exit 100 ;; esac\n'
+    for name, text in (("python", BARE_PYTHON), ("apt-get", apt_get)):
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    environment = {
+        "PATH": f"{tmp_path}:{os.environ['PATH']}",
+        "PYTHON": str(tmp_path / "python"),
+        "ROOT": str(tmp_path),
+    }
+    done = subprocess.run(
+        ["bash", HERE / "setup.sh"], env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 1
+    assert "while installing what makes virtual environments" in done.stderr
+    assert told in done.stderr
+
+
 def test_export_writes_a_file_for_each_submission(tmp_path: Path) -> None:
     """Results of a class as Gradescope's autograder would have told them, from saved scorecards."""
     rubric = own_assignment(tmp_path / "course")
@@ -267,6 +305,51 @@ def test_export_writes_a_file_for_each_submission(tmp_path: Path) -> None:
     }
     assert "tests" not in found["chen"]
     assert "Several files could be answer.py" in found["tie"]["tests"][0]["output"]
+    assert not [name for name, results in found.items() if "Nothing was" in results["output"]]
+
+
+@pytest.mark.parametrize(
+    ("attempts", "told"),
+    [
+        ({1: "Two tie.", 2: "Two tie."}, "Two tie."),
+        ({1: "Two tie.", 2: "A notebook."}, "Two tie. A notebook."),
+        ({1: None, 2: "A notebook."}, "A notebook."),
+        ({1: "", 2: "A notebook."}, ""),
+        ({}, "Of the one."),
+    ],
+)
+def test_export_tells_a_students_own_problem_in_any_attempt(
+    tmp_path: Path, rubric: Rubric, attempts: dict[int, str | None], told: str
+) -> None:
+    """With `attempts: best` the report of the student is that of an attempt; `None` has a score."""
+    results = Results(tmp_path / "results")
+    card = Scorecard(
+        student="ann",
+        status="needs-attention",
+        score=None,
+        max_score=100.0,
+        milestones=(),
+        attempts=tuple(
+            AttemptScore(
+                number=number,
+                submitted=None,
+                status="graded" if problem is None else "needs-attention",
+                score=5.0 if problem is None else None,
+                counts=False,
+            )
+            for number, problem in attempts.items()
+        ),
+    )
+    results.save_scorecard(card, "")
+    problems = {attempt_id("ann", number): problem for number, problem in attempts.items()}
+    for name, problem in (problems or {"ann": "Of the one."}).items():
+        facts = {"problem": problem} if problem else {}
+        examination = {"student": name, "expected": [], "notes": {}, "facts": facts}
+        results.save_report(name, {"tests": [], "examination": examination})
+    assert export_results(results, rubric, tmp_path / "files") == (1, ["ann"])
+    found = json.loads((tmp_path / "files" / "ann.json").read_text())
+    assert ("tests" in found) == bool(told)
+    assert told in found["output"].replace("\\", "")
 
 
 def test_export_of_no_results_says_what_to_give(tmp_path: Path) -> None:

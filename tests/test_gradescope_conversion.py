@@ -9,6 +9,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from grader.gradescope.conversion import (
+    LEAST_VISIBLE_FIRST,
     Circumstances,
     failed_run,
     graded_results,
@@ -142,6 +143,58 @@ def test_what_is_hidden_does_not_stand_on_top(
     assert "**Post-norm.**" in lost.output
 
 
+@pytest.mark.parametrize(
+    ("settings", "lost", "told_by"),
+    [
+        (("visible", "hidden"), (0, 1), "3.2"),
+        (("after_due_date", "after_published"), (0, 1), "3.2"),
+        (("after_published", "after_due_date"), (0, 1), "3.1"),
+        (("after_published", "hidden"), (0, 1), "3.2"),
+        (("hidden", "hidden"), (1,), "3.2"),
+        (("visible", "hidden"), (0,), "3.3"),
+        (("visible", "hidden"), (), "3.3"),
+        (("visible", "visible"), (0, 1), None),
+    ],
+)
+def test_a_mistake_is_told_by_the_test_that_is_shown_last(
+    rubric: Rubric, settings: tuple[Visibility, ...], lost: tuple[int, ...], told_by: str | None
+) -> None:
+    """What a hidden test found does not stand under one that is visible."""
+    scored = card(rubric, misconceptions=(POST_NORM,))
+    *others, milestone = rubric.milestones
+    pairs = zip(milestone.criteria, settings, strict=False)
+    criteria = tuple(c.model_copy(update={"visibility": setting}) for c, setting in pairs)
+    milestone = milestone.model_copy(update={"criteria": criteria})
+    scores = tuple(criterion(c.id, "Wrong." * (n in lost)) for n, c in enumerate(criteria))
+    last = scored.milestones[-1].model_copy(update={"criteria": scores})
+    results = graded_results(
+        scored.model_copy(update={"milestones": (*scored.milestones[:-1], last)}),
+        rubric.model_copy(update={"milestones": (*others, milestone)}),
+        Circumstances(),
+    )
+    tests = [test for test in results.tests or () if test.output and "Post-norm" in test.output]
+    assert [test.number for test in tests] == ([told_by] if told_by else [])
+    assert ("Post-norm" in output(results)) == (told_by is None)
+    for test in tests:
+        assert test.visibility == min(settings, key=LEAST_VISIBLE_FIRST.index)
+        assert (test.score is None) == (test.number == "3.3")
+
+
+@pytest.mark.parametrize("visibility", ["visible", "hidden", "after_due_date"])
+def test_a_hidden_criterion_does_not_tell_that_a_file_is_missing(
+    rubric: Rubric, visibility: Visibility
+) -> None:
+    """The files are listed where a criterion says so that students may see."""
+    changed = hiding(rubric, visibility, "one")
+    scored = card(rubric, lost="Nothing there.")
+    *others, last = scored.milestones
+    missing = last.criteria[0].model_copy(update={"verdict": Verdict.MISSING})
+    last = last.model_copy(update={"criteria": (missing, *last.criteria[1:])})
+    scored = scored.model_copy(update={"milestones": (*others, last)})
+    text = output(graded_results(scored, changed, Circumstances(files=("a.py",))))
+    assert ("You handed in" in text) == (visibility == "visible")
+
+
 def test_hidden_tests_are_warned_of(rubric: Rubric) -> None:
     """Nothing is said where all is visible; otherwise how many, and which."""
     assert visibility_warning(rubric) == ""
@@ -163,6 +216,10 @@ def test_hidden_tests_are_warned_of(rubric: Rubric) -> None:
         ([{"score": 4.0, "results": {"extra_data": {"earned": 9.0}}}], "+0.75"),
         ([{"score": 4.0, "results": {"extra_data": {"earned": "9"}}}], "+5.75"),
         ([{"score": 4.0, "results": {"extra_data": []}}], "+5.75"),
+        ([{"score": 4.0, "results": {"extra_data": {"earned": float("nan")}}}], "+5.75"),
+        ([{"score": 4.0, "results": {"extra_data": {"earned": float("-inf")}}}], "+5.75"),
+        ([{"score": 4.0, "results": {"extra_data": {"earned": 10**400}}}], "+5.75"),
+        ([{"score": 4.0, "results": {"extra_data": {"earned": True}}}], "+5.75"),
         (
             [
                 {"score": 8.0, "submission_time": "2026-10-02T00:00:00Z"},
@@ -212,6 +269,21 @@ def test_what_cannot_be_graded_has_no_score(rubric: Rubric) -> None:
     assert (test.score, test.max_score, test.status) == (None, None, "failed")
     assert "Two files tie." in output(results)
     assert "You handed in: a.py, b.py" in output(results)
+
+
+@pytest.mark.parametrize(
+    ("files", "told"),
+    [(None, None), ((), "Nothing was found"), (("a.py",), "You handed in: a.py")],
+)
+def test_what_is_not_known_is_not_told(
+    rubric: Rubric, files: tuple[str, ...] | None, told: str | None
+) -> None:
+    """No list of files is another thing than an empty one."""
+    scored = card(rubric).model_copy(update={"status": "no-submission"})
+    graded = output(graded_results(scored, rubric, Circumstances(files=files)))
+    for text in (graded, output(refused_results("Odd.", files)), failed_run(files).output):
+        assert ("Nothing was found" in text or "You handed in" in text) == bool(told)
+        assert not told or told in text.replace("\\", "")
 
 
 def test_many_files_are_not_all_named() -> None:

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.gradescope.metadata import Metadata, read_metadata
+from grader.model import Timing
 
 PACIFIC = timezone(timedelta(hours=-7))
 DOCUMENTED: dict[str, Any] = {
@@ -50,7 +51,7 @@ def test_the_documented_example_is_understood(tmp_path: Path) -> None:
     """Times with their zone, points written as text, people, and earlier submissions."""
     metadata, oddity = read(tmp_path, DOCUMENTED)
     assert oddity == ""
-    assert metadata.created_at == datetime(2026, 10, 1, 14, 22, 32, 365935, PACIFIC)
+    assert metadata.created_at == datetime(2026, 10, 1, 14, 22, 32, tzinfo=PACIFIC)
     assert metadata.assignment is not None
     assert metadata.assignment.due_date == datetime(2026, 10, 3, 23, tzinfo=PACIFIC)
     assert metadata.assignment.late_due_date is None
@@ -73,6 +74,35 @@ def test_a_file_that_is_none_is_told_and_not_used(tmp_path: Path, content: bytes
     metadata, oddity = read(tmp_path, content)
     assert metadata == Metadata()
     assert "not what Gradescope documents" in oddity
+
+
+ODD_TIMES = [0, 20, 20.0, "0", "20.0", "1790000000", True, "2026-10-01", "2026-10-01T10:00:00"]
+
+
+@pytest.mark.parametrize("odd", ODD_TIMES)
+def test_what_is_no_time_with_a_zone_is_no_time(tmp_path: Path, odd: object) -> None:
+    """A number of seconds would be a due time long ago, and take all points."""
+    times = {"due_date": odd, "late_due_date": odd}
+    metadata, _ = read(tmp_path, {"created_at": odd, "assignment": times})
+    assert metadata.timing == Timing()
+
+
+def test_true_is_no_score(tmp_path: Path) -> None:
+    """It would be one point."""
+    metadata, _ = read(tmp_path, {"previous_submissions": [{"score": True}]})
+    assert metadata.graded_before == ()
+
+
+@pytest.mark.parametrize(
+    "name", [b"\xef\xbb\xbf", b'"odd": "\xff"', b'"odd": "\\ud800"', b'"users": [{"name": "\xe4"}]']
+)
+def test_one_bad_byte_does_not_discard_the_rest(tmp_path: Path, name: bytes) -> None:
+    """Nor does a mark of the encoding, or half a character."""
+    content = b'{"created_at": "2026-10-01T14:22:32Z"'
+    content = name + content if b'"' not in name else content + b", " + name
+    metadata, oddity = read(tmp_path, content + b"}")
+    assert oddity == ""
+    assert metadata.created_at is not None
 
 
 def test_a_missing_file_is_told(tmp_path: Path) -> None:

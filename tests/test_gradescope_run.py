@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from grader.errors import AssignmentError, TableError
+from grader.errors import AssignmentError, DeadlineError, TableError
+from grader.gradescope import run as running
 from grader.gradescope.results_format import FailedRun, parse_results
-from grader.gradescope.run import DEFAULT_CONTAINER_MB, LEAST_MEMORY_MB, check, fitted_limits
+from grader.gradescope.run import (
+    DEFAULT_CONTAINER_MB,
+    LEAST_MEMORY_MB,
+    Layout,
+    check,
+    fitted_limits,
+    handed_in,
+)
 from grader.rubric import Limits
 from tests.scenarios import SUITE
 from tests.support import small_assignment
@@ -24,6 +35,7 @@ late:
   penalty: {percent: 10, per: day, cap: 50}
 attempts: best
 """
+ONE_SECOND = "\nlimits: {submission_seconds: 1}\n"
 METADATA: dict[str, Any] = {
     "created_at": "2026-10-06T12:00:00.0Z",
     "assignment": {"due_date": "2026-10-03T18:00:00.0Z", "late_due_date": None},
@@ -33,6 +45,22 @@ METADATA: dict[str, Any] = {
         {"submission_time": "2026-10-03T08:00:00Z", "score": 2.0},
     ],
 }
+
+
+@contextmanager
+def nested_without_end(folder: Path) -> Iterator[None]:
+    """A chain of folders below one, whose whole path is longer than the kernel takes."""
+    before = Path.cwd()
+    try:
+        os.chdir(folder)
+        for _ in range(1200):
+            Path("d").mkdir()
+            os.chdir("d")
+        os.chdir(before)
+        yield
+    finally:
+        os.chdir(before)
+        subprocess.run(["rm", "-rf", folder / "d"], check=True)  # shutil would recurse as deep
 
 
 def place(folder: Path, deed: str, metadata: object = None, more: str = "") -> Path:
@@ -92,11 +120,53 @@ def test_an_earlier_submission_may_be_the_best(tmp_path: Path) -> None:
 
 def test_a_run_that_takes_too_long_is_our_failure(tmp_path: Path) -> None:
     """What was handed in is named, no score is there, and the log says why."""
-    done, written = run(place(tmp_path, "right"), seconds=1)
+    done, written = run(place(tmp_path, "right", more=ONE_SECOND), seconds=1)
     assert done.returncode == 1
     assert "was not done after 1 seconds" in done.stdout
     assert isinstance(parse_results(written), FailedRun)
     assert "answer.py" in written.decode()
+
+
+@pytest.mark.parametrize("differing", [False, True])
+def test_several_versions_are_those_of_one_student(tmp_path: Path, differing: bool) -> None:
+    """Equal copies are graded; the student of differing ones reads which of them to leave."""
+    root = place(tmp_path, "right")
+    (root / "submission" / "answer.py").unlink()
+    for number in range(4):
+        (root / "submission" / f"v{number}").mkdir()
+        text = RIGHT.format(deed="right") + f"# {number}\n" * differing
+        (root / "submission" / f"v{number}" / "answer.py").write_text(text)
+    done, written = run(root)
+    assert done.returncode == 0, done.stdout
+    results = json.loads(written)
+    assert results.get("score") == (None if differing else 10.0)
+    assert ("Several files could be" in results["output"]) == differing
+
+
+def test_folders_without_end_are_no_crash(tmp_path: Path) -> None:
+    """Files are named as deep as they are graded, and even a failure leaves a whole file."""
+    root = place(tmp_path, "right")
+    layout = Layout(root)
+    layout.rubric.unlink()
+    with nested_without_end(layout.submission):
+        assert list(handed_in(layout.submission)) == ["answer.py"]
+        assert running.run(layout, 420) == 1
+    written = layout.results.read_bytes()
+    assert isinstance(parse_results(written), FailedRun)
+    assert b"answer.py" in written
+
+
+def test_a_failure_to_tell_of_a_failure_is_no_traceback(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """What run_autograder has left before stays, and says the same."""
+
+    def broken(layout: Layout, results: object) -> None:
+        raise RecursionError("too deep")
+
+    monkeypatch.setattr(running, "write_results", broken)
+    assert running.run(Layout(place(tmp_path, "right")), 0) == 1
+    assert "results.json could not be written: too deep" in capfd.readouterr().out
 
 
 def test_a_fault_of_a_hidden_test_is_no_zero(tmp_path: Path) -> None:
@@ -126,10 +196,20 @@ def test_memory_is_fitted_to_the_container(
     assert limits.memory_mb == expected
 
 
-@pytest.mark.parametrize(("rubric", "whole", "expected"), [(120, 420, 120), (900, 420, 300)])
+@pytest.mark.parametrize(
+    ("rubric", "whole", "expected"),
+    [(120, 420, 120), (900, 420, 315), (900, 600, 480), (120, 121, 91), (120, 80, 60), (5, 6, 5)],
+)
 def test_an_examination_ends_before_the_whole_run(rubric: int, whole: int, expected: int) -> None:
     """So that a student's endless loop is a verdict, and not our failure."""
     assert fitted_limits(Limits(submission_seconds=rubric), whole).submission_seconds == expected
+
+
+@pytest.mark.parametrize(("rubric", "whole"), [(120, 77), (120, 1), (60, 77), (5, 4), (120, 0)])
+def test_a_run_too_short_to_be_fair_examines_nobody(rubric: int, whole: int) -> None:
+    """Slow but right work would lose its points without a word."""
+    with pytest.raises(DeadlineError, match="SECONDS_AT_MOST"):
+        fitted_limits(Limits(submission_seconds=rubric), whole)
 
 
 def test_wrong_extensions_are_found_when_the_image_is_built(tmp_path: Path) -> None:

@@ -135,6 +135,36 @@ def test_later_never_costs_less(
     assert earlier.taken <= later.taken
 
 
+@given(
+    spans,
+    st.none() | spans,
+    st.none() | spans,
+    st.none() | penalties,
+    st.timedeltas(timedelta(), timedelta(hours=5)),
+    st.decimals(0, 30, places=1),
+)
+def test_nothing_is_taken_without_an_explanation(
+    span: timedelta,
+    due: timedelta | None,
+    late_due: timedelta | None,
+    penalty: Penalty | None,
+    grace: timedelta,
+    days: Decimal,
+) -> None:
+    """Whatever times a platform tells, in any order."""
+    rules = LateRules(due=DUE, late_due=LATE_DUE, penalty=penalty)
+    rules = rules.model_copy(update={"grace": grace})
+    timing = Timing(
+        submitted=DUE + span,
+        due=None if due is None else DUE + due,
+        late_due=None if late_due is None else DUE + late_due,
+    )
+    for extension in (None, Extension(days=days)):
+        found = lateness(timing, rules, extension, EARNED)
+        assert found is not None
+        assert not found.taken or "late" in found.explanation
+
+
 @given(spans, penalties, amounts)
 def test_never_more_than_the_cap_or_than_there_was(
     span: timedelta, penalty: Penalty, earned: Decimal
@@ -197,6 +227,30 @@ def test_an_extension_moves_both_times(
     """The last time moves with the due time, unless it has its own; never to an earlier one."""
     found = deadlines(Timing(), rules_of(late_due=LATE_DUE), extension)
     assert (found.due, found.late_due) == expected
+
+
+@pytest.mark.parametrize("days", [Decimal(0), Decimal(3), Decimal("1e12")])
+@pytest.mark.parametrize("hours", [-12, 0, 12])
+@pytest.mark.parametrize("edge", [datetime.min, datetime.max])
+def test_the_calendar_has_ends(edge: datetime, hours: int, days: Decimal) -> None:
+    """A due time that means `never` is no crash, with more time or in any zone."""
+    due = edge.replace(microsecond=0, tzinfo=timezone(timedelta(hours=hours)))
+    for submitted in (DUE, due):
+        timing = Timing(submitted=submitted, due=due, late_due=due)
+        for extension in (None, Extension(days=days), Extension(due=DUE, late_due=due)):
+            found = lateness(timing, rules_of(TEN_PERCENT), extension, EARNED)
+            assert found is not None
+            assert found.late_due is not None
+            assert found.due is not None
+            assert found.late_due >= found.due
+
+
+def test_a_late_time_before_the_due_time_takes_nothing_from_who_is_in_time() -> None:
+    """The later of both is the last one."""
+    timing = Timing(submitted=DUE, due=DUE, late_due=DUE - timedelta(days=2))
+    found = lateness(timing, rules_of(TEN_PERCENT), None, EARNED)
+    assert found is not None
+    assert (found.taken, found.late_due) == (0.0, DUE)
 
 
 def test_an_extension_is_told() -> None:

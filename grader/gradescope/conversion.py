@@ -6,7 +6,9 @@ shows: points and mistakes of a milestone go there only if all its criteria are 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,13 +21,26 @@ from grader.gradescope.results_format import (
     LeaderboardColumn,
     TestCase,
 )
-from grader.model import CriterionScore, MilestoneScore, Misconception, Scorecard, Verdict
+from grader.model import (
+    CriterionScore,
+    MilestoneScore,
+    Misconception,
+    Scorecard,
+    Verdict,
+    Visibility,
+)
 from grader.report.feedback import VERDICT_WORDS, escape, points
 from grader.rubric import SCORE_COLUMN, Milestone, Rubric
 from grader.times import time_text
 
 EARNED = "earned"
 MAX_FILES_SHOWN = 20
+LEAST_VISIBLE_FIRST: tuple[Visibility, ...] = (
+    "hidden",
+    "after_published",
+    "after_due_date",
+    "visible",
+)
 
 
 @dataclass(frozen=True)
@@ -33,12 +48,12 @@ class Circumstances:
     """What is known of a submission besides its scorecard.
 
     Attributes:
-        files: what was handed in, by name.
+        files: what was handed in, by name; `None` if that is not known.
         seconds: how long the grading took.
     """
 
     metadata: Metadata = field(default_factory=Metadata)
-    files: tuple[str, ...] = ()
+    files: tuple[str, ...] | None = None
     seconds: float | None = None
 
 
@@ -65,7 +80,7 @@ def graded_results(
     )
 
 
-def refused_results(problem: str, files: tuple[str, ...]) -> GradescopeResults:
+def refused_results(problem: str, files: tuple[str, ...] | None = None) -> GradescopeResults:
     """What a student is told whose files cannot be graded as they are: no score, not a zero."""
     output = "\n\n".join((escape(problem), *_handed_in(files), "Mend that, and submit again."))
     test = TestCase(
@@ -76,7 +91,7 @@ def refused_results(problem: str, files: tuple[str, ...]) -> GradescopeResults:
     )
 
 
-def failed_run(files: tuple[str, ...] = ()) -> FailedRun:
+def failed_run(files: tuple[str, ...] | None = None) -> FailedRun:
     """What a student is told when our side failed; why stands in the log for instructors."""
     sentences = ("Your work could not be graded. Nothing is lost: your instructor sees why.",)
     output = "\n\n".join((*sentences, *_handed_in(files)))
@@ -115,7 +130,7 @@ def _top(card: Scorecard, rubric: Rubric, circumstances: Circumstances) -> Itera
     yield from _group(circumstances.metadata)
     if card.status == "no-submission":
         yield "No Python file was found in your submission."
-    if card.status == "no-submission" or _misses_files(card):
+    if card.status == "no-submission" or _misses_files(card, rubric):
         yield from _handed_in(circumstances.files)
     yield from (f"> {escape(note)}" for note in card.notes)
     for milestone, scored in _pairs(card, rubric):
@@ -146,9 +161,14 @@ def _earned(card: Scorecard) -> float:
     return card.late.before if card.late else card.score or 0.0
 
 
-def _misses_files(card: Scorecard) -> bool:
-    criteria = [criterion for milestone in card.milestones for criterion in milestone.criteria]
-    return any(criterion.verdict is Verdict.MISSING for criterion in criteria)
+def _misses_files(card: Scorecard, rubric: Rubric) -> bool:
+    """Whether a criterion says so that students may see now."""
+    return any(
+        criterion.verdict is Verdict.MISSING
+        and _visibilities(milestone, rubric).get(criterion.id) == "visible"
+        for milestone, scored in _pairs(card, rubric)
+        for criterion in scored.criteria
+    )
 
 
 def _pairs(card: Scorecard, rubric: Rubric) -> Iterator[tuple[Milestone, MilestoneScore]]:
@@ -171,8 +191,11 @@ def _earned_before(results: dict[str, Any]) -> float | None:
     """Points of the latest submission by its work alone, as `extra_data` keeps them."""
     extra = results.get("extra_data")
     earned = extra.get(EARNED) if isinstance(extra, dict) else None
-    usable = isinstance(earned, (int, float)) and not isinstance(earned, bool)
-    return float(earned) if usable and earned is not None else None
+    if not isinstance(earned, (int, float)) or isinstance(earned, bool):
+        return None
+    with suppress(OverflowError):  # a whole number has as many digits as somebody writes
+        return float(earned) if math.isfinite(earned) else None
+    return None
 
 
 def _group(metadata: Metadata) -> Iterator[str]:
@@ -181,7 +204,9 @@ def _group(metadata: Metadata) -> Iterator[str]:
         yield f"Handed in for {escape(', '.join(names[:-1]) + ' and ' + names[-1])}."
 
 
-def _handed_in(files: tuple[str, ...]) -> Iterator[str]:
+def _handed_in(files: tuple[str, ...] | None) -> Iterator[str]:
+    if files is None:
+        return
     if not files:
         yield "Nothing was found in what you handed in."
         return
@@ -191,17 +216,12 @@ def _handed_in(files: tuple[str, ...]) -> Iterator[str]:
 
 def _summary(milestone: Milestone, scored: MilestoneScore, rubric: Rubric) -> Iterator[str]:
     """A milestone's points, notes and mistakes, as far as students may see them now."""
-    visible = _is_visible(milestone, rubric)
+    visible = _least(_visibilities(milestone, rubric)) == "visible"
     score = f": {points(scored.score)} / {points(scored.max_score)}" if visible else ""
     yield f"### {escape(scored.title)}{score}"
     yield from (f"> {escape(note)}" for note in scored.notes)
     if visible:
         yield from map(_mistake, scored.misconceptions)
-
-
-def _is_visible(milestone: Milestone, rubric: Rubric) -> bool:
-    default = rubric.gradescope.visibility
-    return all((c.visibility or default) == "visible" for c in milestone.criteria)
 
 
 def _mistake(misconception: Misconception) -> str:
@@ -210,25 +230,52 @@ def _mistake(misconception: Misconception) -> str:
 
 def _tests(card: Scorecard, rubric: Rubric) -> Iterator[TestCase]:
     for place, (milestone, scored) in enumerate(_pairs(card, rubric), 1):
-        # A mistake that may not stand on top is told where the first points are lost.
-        mistakes = () if _is_visible(milestone, rubric) else scored.misconceptions
-        visibilities = {criterion.id: criterion.visibility for criterion in milestone.criteria}
+        visibilities = _visibilities(milestone, rubric)
+        least = _least(visibilities)
+        # A mistake that may not stand on top may be found by the test that is shown last.
+        mistakes = () if least == "visible" else scored.misconceptions
+        teller = _teller(scored, visibilities, least) if mistakes else None
         for number, criterion in enumerate(scored.criteria, 1):
-            passed = criterion.verdict is Verdict.PASSED
-            told = () if passed else mistakes
-            mistakes = mistakes if passed else ()
             yield TestCase(
                 score=criterion.score,
                 max_score=criterion.max_score,
-                status="passed" if passed else "failed",
+                status="passed" if criterion.verdict is Verdict.PASSED else "failed",
                 name=criterion.title,
                 name_format="text",
                 number=f"{place}.{number}",
-                output=_output(criterion, told),
+                output=_output(criterion, mistakes if criterion is teller else ()),
                 output_format="md",
                 tags=(milestone.id,),
-                visibility=visibilities.get(criterion.id) or rubric.gradescope.visibility,
+                visibility=visibilities.get(criterion.id, least),
             )
+        if mistakes and teller is None:
+            yield TestCase(
+                status="failed",
+                name="What is wrong",
+                name_format="text",
+                number=f"{place}.{len(scored.criteria) + 1}",
+                output="\n\n".join(map(_mistake, mistakes)),
+                output_format="md",
+                tags=(milestone.id,),
+                visibility=least,
+            )
+
+
+def _teller(
+    scored: MilestoneScore, visibilities: dict[str, Visibility], least: Visibility
+) -> CriterionScore | None:
+    """The first criterion that lost points among those that are shown last."""
+    lost = (c for c in scored.criteria if c.verdict is not Verdict.PASSED)
+    return next((c for c in lost if visibilities.get(c.id) == least), None)
+
+
+def _visibilities(milestone: Milestone, rubric: Rubric) -> dict[str, Visibility]:
+    default = rubric.gradescope.visibility
+    return {criterion.id: criterion.visibility or default for criterion in milestone.criteria}
+
+
+def _least(visibilities: dict[str, Visibility]) -> Visibility:
+    return min(visibilities.values(), key=LEAST_VISIBLE_FIRST.index)
 
 
 def _output(criterion: CriterionScore, mistakes: tuple[Misconception, ...]) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from grader.attempts import attempt_id, examined_ids
 from grader.errors import ReportError, ResultsError
 from grader.gradescope.conversion import Circumstances, failed_run, graded_results, refused_results
 from grader.gradescope.results_format import FailedRun, GradescopeResults, results_json
@@ -44,17 +45,24 @@ def _results(results: Results, student: str, rubric: Rubric) -> GradescopeResult
     card = _card(results, student, rubric)
     if card.score is not None:
         return graded_results(card, rubric, Circumstances())
-    problem = _students_problem(results, student)
-    return refused_results(problem, ()) if problem else failed_run()
+    problem = _students_problem(results, card)
+    return refused_results(problem) if problem else failed_run()
 
 
 def _milestones(rubric: Rubric) -> set[str]:
     return {milestone.id for milestone in rubric.milestones}
 
 
-def _students_problem(results: Results, student: str) -> str:
-    """What intake found wrong with the files; empty if the fault is ours."""
+def _students_problem(results: Results, card: Scorecard) -> str:
+    """What intake found wrong with the files; empty if the fault is ours, be it in one attempt."""
+    scored = {attempt_id(card.student, a.number) for a in card.attempts if a.score is not None}
+    without = [name for name in examined_ids(card) or [card.student] if name not in scored]
+    problems = [_problem(results, name) for name in without]
+    return " ".join(dict.fromkeys(problems)) if all(problems) else ""
+
+
+def _problem(results: Results, examined: str) -> str:
     try:
-        return str(results.load_report(student)["examination"]["facts"].get("problem", ""))
+        return str(results.load_report(examined)["examination"]["facts"].get("problem", ""))
     except ReportError:
         return ""

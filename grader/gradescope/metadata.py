@@ -6,12 +6,13 @@ nothing here is required: what is missing or odd is `None` or left out, and the 
 
 from __future__ import annotations
 
+import json
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import (
     AfterValidator,
-    AwareDatetime,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -24,6 +25,7 @@ from pydantic import (
 from grader.intake.names import safe_id
 from grader.model import Person, Timing
 from grader.text import printable
+from grader.times import parse_time
 
 MAX_BYTES = 20_000_000
 
@@ -36,15 +38,28 @@ def _or_none(value: object, handler: ValidatorFunctionWrapHandler) -> Any:
         return None
 
 
+def _time(value: object) -> datetime | None:
+    """A time with its zone, written as one; no number, which could mean anything."""
+    moment = parse_time(value) if isinstance(value, str) else None
+    return moment if moment and moment.tzinfo else None
+
+
+def _no_truth(value: object) -> object:
+    if isinstance(value, bool):
+        raise ValueError("true is no number")
+    return value
+
+
 def _records(value: object) -> list[object]:
     """A list without what is no record, each part of which is lenient in turn."""
     return [part for part in value if isinstance(part, dict)] if isinstance(value, list) else []
 
 
 Lenient = WrapValidator(_or_none)
-Time = Annotated[AwareDatetime | None, Lenient]
+Time = Annotated[datetime | None, BeforeValidator(_time)]
 Words = Annotated[Annotated[str, AfterValidator(printable)] | None, Lenient]
-Score = Annotated[Annotated[float, Field(allow_inf_nan=False)] | None, Lenient]
+Number = Annotated[float, BeforeValidator(_no_truth), Field(allow_inf_nan=False)]
+Score = Annotated[Number | None, Lenient]
 
 
 class _Part(BaseModel):
@@ -131,8 +146,10 @@ def read_metadata(path: Path) -> tuple[Metadata, str]:
     try:
         with path.open("rb") as stream:
             content = stream.read(MAX_BYTES)
-        return Metadata.model_validate_json(content), ""
+        # A mark of its encoding or a bad byte in a name is no reason to do without the rest.
+        found = json.loads(content.decode("utf-8-sig", "replace"))
+        return Metadata.model_validate(found), ""
     except OSError as error:
         return Metadata(), f"{path.name} cannot be read: {error.strerror}."
-    except ValidationError:
+    except (ValueError, RecursionError):
         return Metadata(), f"{path.name} is not what Gradescope documents; nothing of it is used."

@@ -31,10 +31,9 @@ from grader.gradescope.conversion import (
 )
 from grader.gradescope.metadata import read_metadata
 from grader.gradescope.results_format import FailedRun, GradescopeResults, results_json
-from grader.intake.archives import unpacked
+from grader.intake.archives import regular_files, unpacked
 from grader.intake.extensions import load_extensions
 from grader.intake.layouts import single_submission
-from grader.intake.names import is_noise
 from grader.lint import losing
 from grader.model import Scorecard, Submission
 from grader.results import Results, write_atomically
@@ -52,8 +51,10 @@ MEMORY_LIMITS = (
     Path("/sys/fs/cgroup/memory.max"),
     Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
 )
-# Of the whole run, what is left to start and to write.
+# Of the whole run, what is left to start and to write: a quarter, and never more than this.
 SPARE_SECONDS = 120
+# With less, slow but right work would run out of time.
+LEAST_EXAMINATION_SECONDS = 60
 MAX_LOG_CHARACTERS = 20_000
 
 
@@ -170,7 +171,7 @@ def _results(layout: Layout, seconds: int) -> GradescopeResults | FailedRun:
     with tempfile.TemporaryDirectory(prefix="grade-gradescope-") as name:
         (Path(name) / "files").mkdir()
         folder, notes = unpacked(layout.submission, Path(name) / "files")
-        submission = single_submission(folder, rubric)
+        submission = single_submission(folder, rubric, known_single=True)
         submission = replace(
             submission,
             notes=(*submission.notes, *notes),
@@ -195,10 +196,20 @@ def fitted_limits(limits: Limits, seconds: int, container_mb: int | None = None)
         limits: of the rubric.
         seconds: for the whole run.
         container_mb: what all processes may use; `None` asks the kernel.
+
+    Raises:
+        DeadlineError: if the whole run leaves too little time to examine anybody fairly.
     """
     container_mb = container_memory_mb() if container_mb is None else container_mb
     memory = max(LEAST_MEMORY_MB, container_mb - OWN_MEMORY_MB)
-    longest = max(1, seconds - SPARE_SECONDS)
+    longest = seconds - min(SPARE_SECONDS, seconds // 4)
+    if longest < min(LEAST_EXAMINATION_SECONDS, limits.submission_seconds):
+        raise DeadlineError(
+            f"{seconds} seconds for the whole run leave {longest} for the examination, which is "
+            "too little.",
+            f"Set SECONDS_AT_MOST in run_autograder to 80 or more; {LEAST_EXAMINATION_SECONDS} "
+            "seconds must be left.",
+        )
     update = {
         "memory_mb": min(limits.memory_mb, memory),
         "submission_seconds": min(limits.submission_seconds, longest),
@@ -218,10 +229,8 @@ def container_memory_mb() -> int:
 
 def handed_in(folder: Path) -> Iterator[str]:
     """Names of what a student handed in, relative to the folder and fit to be shown."""
-    for path in sorted(folder.rglob("*")):
-        name = path.relative_to(folder)
-        if path.is_file() and not any(map(is_noise, name.parts)):
-            yield printable(str(name))
+    for path in regular_files(folder):
+        yield printable(str(path.relative_to(folder)))
 
 
 def write_results(layout: Layout, results: GradescopeResults | FailedRun) -> None:
@@ -252,9 +261,8 @@ def _failed(layout: Layout, why: str) -> int:
     """Tell instructors why, and students that it is not their fault."""
     _tell(f"the autograder failed:\n{why}")
     try:
-        files = tuple(handed_in(layout.submission))
-        write_results(layout, failed_run(files))
-    except (OSError, GraderError) as error:  # run_autograder has left one that says the same
+        write_results(layout, failed_run(tuple(handed_in(layout.submission))))
+    except Exception as error:  # run_autograder has left one that says the same
         _tell(f"results.json could not be written: {error}")
     return ExitStatus.NEEDS_ATTENTION
 

@@ -25,8 +25,10 @@ step="looking for Python"
 "$PYTHON" -c 'import sys; sys.exit(sys.version_info < (3, 10))' ||
   stop "Python 3.10 or later is needed and $PYTHON is not: choose Ubuntu 22.04 or later as base image."
 if ! "$PYTHON" -c 'import ensurepip, venv' 2>/dev/null; then
+  step="installing what makes virtual environments"
   version=$("$PYTHON" -c 'import sys; print("python%d.%d" % sys.version_info[:2])')
-  apt-get update -qq
+  apt-get update -qq ||
+    stop "$PYTHON cannot make virtual environments, and Ubuntu's packages are out of reach."
   DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$version-venv" ||
     stop "$PYTHON cannot make virtual environments, and $version-venv could not be installed."
 fi

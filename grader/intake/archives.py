@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import shutil
 import stat
+import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -19,10 +20,28 @@ from grader.text import printable
 
 ZIP = ".zip"
 MAX_ARCHIVE_BYTES = 20 << 20
-MAX_MEMBERS = 10_000  # names that are looked at
+# Over all archives of a submission: names that are looked at, and bytes that come out of them.
+MAX_MEMBERS = 10_000
+MAX_UNPACKED_BYTES = 100 << 20
 MAX_NESTING = 3
+MAX_NOTES = 6
+# How an entry of an archive's directory begins.
+ENTRY = b"PK\x01\x02"
+# Of the others, zipfile inflates as much as is packed, and no bound holds.
+BOUNDED_METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 # What zipfile raises on files that are none, are damaged, encrypted, or packed in other ways.
-BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, OSError)
+BROKEN = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    ArithmeticError,
+    EOFError,
+    LookupError,
+    MemoryError,
+    OSError,
+    RuntimeError,
+    ValueError,  # also a name that is not in its own encoding
+)
 
 
 @dataclass
@@ -33,11 +52,15 @@ class Unpacking:
         into: the folder.
         notes: which archives could not be opened, and what was left out.
         files: members written so far.
+        members: names in the directories of the archives so far.
+        unpacked_bytes: what came out of them so far.
     """
 
     into: Path
     notes: list[str] = field(default_factory=list)
     files: int = 0
+    members: int = 0
+    unpacked_bytes: int = 0
 
     def unpack(self, name: str, content: bytes, nesting: int = 1) -> None:
         """Write what an archive holds below a folder of the archive's name.
@@ -51,14 +74,23 @@ class Unpacking:
             nesting: 1 for an archive that was handed in, 2 for one inside it.
         """
         before = self.files
-        try:
-            with zipfile.ZipFile(io.BytesIO(content)) as archive:
-                for info in archive.infolist()[:MAX_MEMBERS]:
-                    self._take(archive, info, name, nesting)
-        except BROKEN:
-            self.notes.append(f"{printable(name)} is no zip archive that can be opened.")
+        # Before zipfile makes an object of each; it may be more than there are, and never less.
+        members = content.count(ENTRY)
+        if self.members + members > MAX_MEMBERS:
+            self._note(f"{printable(name)} was not opened: it holds too many files.")
+        else:
+            self.members += members
+            self._open(name, content, nesting)
         if self.files == before:
             self._write(PurePosixPath(name), b"")
+
+    def _open(self, name: str, content: bytes, nesting: int) -> None:
+        try:
+            with zipfile.ZipFile(io.BytesIO(content)) as archive:
+                for info in archive.infolist():
+                    self._take(archive, info, name, nesting)
+        except BROKEN:
+            self._note(f"{printable(name)} is no zip archive that can be opened.")
 
     def _take(
         self, archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str, nesting: int
@@ -67,17 +99,43 @@ class Unpacking:
         if inside is None:
             return
         nested = inside.suffix.lower() == ZIP
-        limit = MAX_ARCHIVE_BYTES if nested else MAX_FILE_BYTES
-        if self.files >= MAX_FILES or info.file_size > limit or (nested and nesting >= MAX_NESTING):
-            self.notes[:] = [*self.notes[:5], f"Not everything in {printable(name)} was unpacked."]
+        if self._is_too_much(info, nested, nesting):
+            self._note(f"Not everything in {printable(name)} was unpacked.")
             return
-        with archive.open(info) as stream:
-            content = stream.read(limit)  # never more than the size that it tells, lie or not
         path = PurePosixPath(name) / inside
-        if nested:
+        content = self._content(archive, info)
+        if content is None:
+            self._note(
+                f"{printable(str(path))} could not be unpacked: it is damaged, encrypted, or "
+                "packed in an unusual way."
+            )
+        elif nested:
             self.unpack(str(path), content, nesting + 1)
         else:
             self._write(path, content)
+
+    def _is_too_much(self, info: zipfile.ZipInfo, nested: bool, nesting: int) -> bool:
+        largest = MAX_ARCHIVE_BYTES if nested else MAX_FILE_BYTES
+        return (
+            self.files >= MAX_FILES
+            or info.file_size > min(largest, MAX_UNPACKED_BYTES - self.unpacked_bytes)
+            or (nested and nesting >= MAX_NESTING)
+        )
+
+    def _content(self, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes | None:
+        """A member's bytes, never more than the size that it tells; `None` if it is broken."""
+        if info.compress_type not in BOUNDED_METHODS:
+            return None
+        self.unpacked_bytes += info.file_size
+        try:
+            with archive.open(info) as stream:
+                return stream.read(info.file_size)
+        except BROKEN:
+            return None
+
+    def _note(self, note: str) -> None:
+        if note not in self.notes:
+            self.notes[:] = [*self.notes[: MAX_NOTES - 1], note]
 
     def _write(self, name: PurePosixPath, content: bytes) -> None:
         self.files += 1
@@ -109,7 +167,7 @@ def unpacked(folder: Path, into: Path) -> tuple[Path, list[str]]:
     Returns:
         The folder to go on with, and notes for the student.
     """
-    found = list(_regular_files(folder, 0))
+    found = list(regular_files(folder))
     archives = [path for path in found if path.suffix.lower() == ZIP]
     if not archives:
         return folder, []
@@ -127,12 +185,17 @@ def unpacked(folder: Path, into: Path) -> tuple[Path, list[str]]:
     return into, unpacking.notes
 
 
-def _regular_files(folder: Path, depth: int) -> Iterator[Path]:
-    for entry in sorted(folder.iterdir()):
+def regular_files(folder: Path, depth: int = 0) -> Iterator[Path]:
+    """Files below a folder as deep as submissions are looked at; no links and no noise."""
+    try:
+        entries = sorted(folder.iterdir())
+    except OSError:  # not there, or a path longer than the kernel takes
+        return
+    for entry in entries:
         mode = entry.lstat().st_mode
         if is_noise(entry.name):
             continue
         if stat.S_ISREG(mode):
             yield entry
         elif stat.S_ISDIR(mode) and depth < MAX_DEPTH:
-            yield from _regular_files(entry, depth + 1)
+            yield from regular_files(entry, depth + 1)

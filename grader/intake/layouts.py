@@ -111,11 +111,16 @@ def _from_delivery(delivery: Delivery, student: str, rubric: Rubric) -> Submissi
     return replace(found, problem=problem, people=delivery.people, timing=delivery.timing)
 
 
-def single_submission(path: Path, rubric: Rubric) -> Submission:
+def single_submission(path: Path, rubric: Rubric, known_single: bool = False) -> Submission:
     """One student's folder, or one file with the whole program.
 
+    Args:
+        path: the folder or file.
+        rubric: names the files.
+        known_single: a platform says that one student handed it in, whatever it looks like.
+
     Raises:
-        SubmissionsError: if the path does not exist or cannot be read.
+        SubmissionsError: if the path does not exist or cannot be read, or is the folder of a class.
     """
     collected = _Collected()
     if path.is_file():
@@ -129,7 +134,8 @@ def single_submission(path: Path, rubric: Rubric) -> Submission:
     else:
         entries = _entries(path)
         collected.add_folder(path)
-        _refuse_class(path, entries, collected, rubric)
+        if not known_single:
+            _refuse_class(path, entries, collected, rubric)
     name = path.stem if path.is_file() else path.resolve().name
     return _sorted_out(safe_id(name, set()), name, str(path), collected, rubric)
 
