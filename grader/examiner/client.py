@@ -49,6 +49,9 @@ class Nursery:
         self._socket.close()
         if not self._configured:
             self._process.kill()
+        with suppress(subprocess.TimeoutExpired):  # it may be busy, with the solutions perhaps
+            self._process.wait(ENDING_SECONDS)
+        self._process.kill()
         self._process.wait()
         self._words.close()
 

@@ -37,6 +37,7 @@ class Examination:
         folder: the submission's files.
         spawner: starts workers; `None` runs trusted code in this process.
         plans: questions to ask ahead, by suite.
+        transport: to the code, if it is not to be made here.
     """
 
     def __init__(
@@ -46,6 +47,7 @@ class Examination:
         folder: Path,
         spawner: Spawner | None,
         plans: Mapping[str, Plan] = MappingProxyType({}),
+        transport: Transport | None = None,
     ) -> None:
         self._plans = plans
         self._setup = setup
@@ -54,7 +56,7 @@ class Examination:
         self._candidates = candidates
         self._deadline = time.monotonic() + setup.submission_seconds
         self._under_test: dict[str, MilestoneUnderTest] = {}
-        self._transport = self._make_transport()
+        self._transport = transport or self._make_transport()
         self._sources = Sources(self._transport)
         self.student = Student()
         self.draw = Draw("")

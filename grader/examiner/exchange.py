@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from torch import Tensor
 
 from grader.errors import FrameError
+from grader.examiner.answers import by_name
 from grader.examiner.foresight import Answered
 from grader.examiner.questions import Asked, BuildQuestion, Plain, plain
 from grader.examiner.transport import Transport
@@ -27,6 +28,7 @@ class Exchange:
         self._transport = transport
         self._file = file
         self._handles: dict[BuildQuestion, int] = {}
+        self._as_built: dict[BuildQuestion, dict[str, Tensor]] = {}
         self._held: dict[BuildQuestion, dict[str, Tensor]] = {}
 
     def ask(self, asked: Sequence[Asked]) -> list[Answered]:
@@ -47,7 +49,7 @@ class Exchange:
             tensors |= needed
         replies, carried = self._exchange(parts, tensors)
         for one, reply in zip(asked, replies, strict=True):
-            self._note(one, reply)
+            self._note(one, reply, carried)
         return [(reply, carried) for reply in replies]
 
     def _unbuilt(self, asked: Sequence[Asked]) -> list[BuildQuestion]:
@@ -58,10 +60,12 @@ class Exchange:
     def _worded(self, asked: Asked, prefix: str) -> tuple[Plain, dict[str, Tensor]]:
         if asked.module is None:
             return plain(asked, prefix, None, {})
-        held = self._held.setdefault(asked.module, {})
+        held = self._held.get(asked.module, {})
         new = {n: v for n, v in asked.state.items() if held.get(n) is not v}
-        held |= new
-        return plain(asked, prefix, self._handles[asked.module], new)
+        # What was asked ahead may have set what this question knows nothing of.
+        back = {n: self._as_built[asked.module][n] for n in held if n not in asked.state}
+        self._held[asked.module] = dict(asked.state)
+        return plain(asked, prefix, self._handles[asked.module], {**back, **new})
 
     def _exchange(
         self, parts: list[Plain], tensors: dict[str, Tensor]
@@ -76,9 +80,10 @@ class Exchange:
             raise FrameError("several questions did not bring as many answers")
         return reply.replies, carried
 
-    def _note(self, asked: Asked, reply: Reply) -> None:
+    def _note(self, asked: Asked, reply: Reply, carried: Mapping[str, Tensor]) -> None:
         if isinstance(asked.question, BuildQuestion) and isinstance(reply, Built):
             self._handles[asked.question] = reply.handle
+            self._as_built[asked.question] = by_name(reply.parameters, carried)
             self._held.pop(asked.question, None)  # that was another module
         if isinstance(reply, Faulted) and asked.module is not None:
             self._held.pop(asked.module, None)  # who knows what it holds now

@@ -67,5 +67,8 @@ class LastingNursery(Nursery):
         self.wait_until_ready()
         jobs, running = list(self._unfinished.values()), self._setup.jobs
         self._unfinished = {job.student: job for job in (*jobs[running:], *jobs[:running])}
-        for job in self._unfinished.values():
-            super().submit(job)
+        try:
+            for job in self._unfinished.values():
+                super().submit(job)
+        except NurseryError as again:
+            self._replace(again)

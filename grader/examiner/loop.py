@@ -116,6 +116,8 @@ class ExaminerLoop:
             job = self.waiting.pop(0)
             self.tries[job.student] += 1
             grace = GRACE_SECONDS_COLD if self.setup.cold else GRACE_SECONDS
+            # Looking ahead may fail twice for each milestone, and that time is not counted.
+            grace += 2 * self.setup.question_seconds * len(self.setup.milestones)
             last_try = self.tries[job.student] >= MAX_TRIES
             child.give(job, last_try, self.setup.submission_seconds + grace)
 

@@ -59,7 +59,8 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     That a setup or teardown has passed is said 98 times a submission otherwise; and where there
     is nothing to set up, both are left out, which takes a quarter off the examiner's time.
     """
-    if isinstance(item, pytest.Function) and _needs_no_setup(item):
+    something_is_set_up = bool(item.session._setupstate.stack)
+    if isinstance(item, pytest.Function) and not something_is_set_up and _needs_no_setup(item):
         _call(item)
         return True
     for report in runtestprotocol(item, log=False, nextitem=nextitem):
@@ -84,8 +85,11 @@ def _call(item: pytest.Function) -> None:
 
 def _needs_no_setup(item: pytest.Function) -> bool:
     """Whether a test uses nothing but `student`, `draw` and its own parameters."""
+    given = {"student", "draw", *(item.callspec.params if hasattr(item, "callspec") else ())}
     used = item._fixtureinfo.name2fixturedefs.values()
-    return all(known[-1].func is get_direct_param_fixture_func for known in used)
+    return given.issuperset(item._fixtureinfo.argnames) and all(
+        known[-1].func is get_direct_param_fixture_func for known in used
+    )
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -118,7 +122,10 @@ def pytest_json_runtest_metadata(
     """
     if call.excinfo is None:
         return {"verdict": Verdict.PASSED.value} if call.when == "call" else None
-    return finding(call.excinfo.value)
+    error = call.excinfo.value
+    if call.when != "call" and not isinstance(error, StudentFaultError):
+        return _fault(error)  # a setup or teardown asserts nothing about the student
+    return finding(error)
 
 
 def finding(error: BaseException) -> dict[str, str]:
@@ -135,10 +142,12 @@ def finding(error: BaseException) -> dict[str, str]:
     if isinstance(error, AssertionError):
         first_line = str(error).partition("\n")[0]
         return {"verdict": Verdict.FAILED.value, "message": _clean(first_line)}
-    return {
-        "verdict": Verdict.GRADER_FAULT.value,
-        "message": _clean(f"{type(error).__name__}: {error}"),
-    }
+    return _fault(error)
+
+
+def _fault(error: BaseException) -> dict[str, str]:
+    message = _clean(f"{type(error).__name__}: {error}")
+    return {"verdict": Verdict.GRADER_FAULT.value, "message": message}
 
 
 def _clean(text: Any) -> str:

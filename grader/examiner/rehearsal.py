@@ -12,6 +12,9 @@ from grader.examiner.messages import Setup
 from grader.examiner.plugin import examination_key
 from grader.examiner.reports import all_passed, begin_report
 from grader.examiner.running import by_suite, run_items
+from grader.examiner.transport import Rehearsed
+
+MAX_SECONDS = 5.0  # for a question to the solutions
 
 
 def rehearse(session: pytest.Session, setup: Setup) -> dict[str, Plan]:
@@ -26,7 +29,9 @@ def rehearse(session: pytest.Session, setup: Setup) -> dict[str, Plan]:
         it comes up.
     """
     candidates = {milestone.id: [milestone.file] for milestone in setup.milestones}
-    examination = Examination(setup, candidates, Path(setup.solutions), None)
+    folder = Path(setup.solutions)
+    transport = Rehearsed(folder, min(setup.question_seconds, MAX_SECONDS))
+    examination = Examination(setup, candidates, folder, None, transport=transport)
     session.config.stash[examination_key] = examination
     begin_report(session.config)
     plans = {}

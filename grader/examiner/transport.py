@@ -90,6 +90,41 @@ class InProcess:
         forget_files(self._folder)
 
 
+class Rehearsed(InProcess):
+    """The solutions in this process, which nobody can kill if they never end.
+
+    Args:
+        folder: where they lie.
+        seconds: wall time for each question.
+    """
+
+    def __init__(self, folder: Path, seconds: float) -> None:
+        super().__init__(folder)
+        self._seconds = seconds
+
+    def ask(self, question: Question, tensors: dict[str, Tensor]) -> Answer:
+        """Answer in time.
+
+        Raises:
+            WorkerTimeoutError: if that fails.
+        """
+        late: list[int] = []
+
+        def interrupt(number: int, frame: object) -> None:
+            late.append(number)
+            raise TimeoutError
+
+        before = signal.signal(signal.SIGALRM, interrupt)
+        signal.setitimer(signal.ITIMER_REAL, self._seconds)
+        try:
+            return super().ask(question, tensors)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+            if late:
+                raise WorkerTimeoutError(self._seconds)
+
+
 class Sandboxed:
     """A confined worker, started when first needed and again after it was killed.
 
