@@ -26,7 +26,7 @@ from grader.cli import run
 resource.setrlimit(resource.RLIMIT_FSIZE, (600, 600))
 sys.exit(run())
 """
-# So that no room is left for a submission.json, report.json, score.json and feedback.md in turn: the
+# No room is left for a submission.json, report.json, score.json and feedback.md in turn: the
 # second run writes two of the first and a log.
 FREE_PAGES = (0, 3, 1, 1)
 FULL = [f"full {number}" for number in range(len(FREE_PAGES))]
