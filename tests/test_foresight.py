@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 import torch
 from torch import Tensor
 
+from grader.examiner.checks import Draw
 from grader.examiner.child import DISTURBED, MAX_JOBS, Child
+from grader.examiner.exchange import Exchange
 from grader.examiner.foresight import Answered, Foresight, Plan, form_of
 from grader.examiner.launch import launch_early
 from grader.examiner.messages import Job
 from grader.examiner.questions import Asked, BuildQuestion, CallQuestion, RunQuestion
+from grader.examiner.transport import Transport
 from grader.sandbox.vocabulary import Built, Constant, Fault, Faulted
-from tests.support import copy_solutions, grade, read_json
+from tests.support import copy_solutions, grade, read_json, small_assignment
 
 ONES, TWOS = torch.ones(2), torch.full((2,), 2.0)
 NORM = CallQuestion("norm")
@@ -200,3 +205,83 @@ def test_a_tensor_of_a_payload_that_is_missing_gives_no_form() -> None:
     empty: dict[str, Tensor] = {}
     assert isinstance(reply, Built)
     assert form_of(reply, empty) is None
+
+
+FIXTURES = """
+import pytest
+
+from grader.examiner.student import Student
+
+LOOKED_FOR = ("answer",)
+
+
+@pytest.fixture(scope="module")
+def seen() -> list[str]:
+    return []
+
+
+def test_first(student: Student, seen: list[str]) -> None:
+    seen.append("x")
+    assert seen == ["x"]
+
+
+def test_second(student: Student) -> None:
+    assert student.constant("ANSWER") == 1
+"""
+
+
+def test_what_a_suite_sets_up_is_torn_down_between_submissions(tmp_path: Path) -> None:
+    """Nothing of one submission is there in the next, though both are examined by one child."""
+    rubric = small_assignment(tmp_path / "small", FIXTURES)
+    for student in ("anna", "bert", "cleo"):
+        (tmp_path / "class" / student).mkdir(parents=True)
+        text = "ANSWER = 1\n\ndef answer(x):\n    return x\n"
+        (tmp_path / "class" / student / "answer.py").write_text(text)
+    options = ("--rubric", rubric, "--out", tmp_path / "results", "--jobs", "1", "--json")
+    done = grade(tmp_path / "class", *options)
+    assert [card["score"] for card in json.loads(done.stdout)["students"]] == [10.0] * 3
+
+
+def test_large_draws_are_not_kept() -> None:
+    """A student chooses how many parameters a module has."""
+    kept = Draw("size").weights({"w": (10, 10)})["w"]
+    assert Draw("size").weights({"w": (10, 10)})["w"] is kept
+    large = Draw("size").weights({"w": (1000, 1000)})["w"]
+    again = Draw("size").weights({"w": (1000, 1000)})["w"]
+    assert again is not large
+    assert torch.equal(again, large)
+
+
+class Recorded:
+    """A transport that answers builds, and keeps what runs are sent."""
+
+    uncounted_seconds = 0.0
+    generation = 0
+    fresh = True
+
+    def __init__(self) -> None:
+        self.sent: list[dict[str, Tensor]] = []
+
+    def ask(self, question: dict[str, Any], tensors: dict[str, Tensor]) -> Answered:
+        """Answer as a worker would."""
+        if question["question"] == "build":
+            return built()
+        keys = question.get("parameters", {})
+        self.sent.append({name: tensors[key] for name, key in keys.items()})
+        return answer(0)
+
+    def restart(self) -> None:
+        """Nothing runs."""
+
+    def end(self) -> None:
+        """Nothing runs."""
+
+
+def test_a_question_gets_the_weights_that_it_knows_of() -> None:
+    """What was asked ahead has set others; they are put back to what the module was built with."""
+    transport = Recorded()
+    exchange = Exchange(cast(Transport, transport), "answer.py")
+    for state in ({}, {"w": TWOS}, {"w": TWOS}, {}):
+        exchange.ask([Asked(RUN, ONES, state=state)])
+    sent = [[(name, value.tolist()) for name, value in one.items()] for one in transport.sent]
+    assert sent == [[], [("w", [2.0, 2.0])], [], [("w", [1.0, 1.0])]]
