@@ -19,6 +19,7 @@ from grader.attempts import split_id
 from grader.errors import ReportError, ResultsError
 from grader.examiner.messages import Setup, SuiteMilestone
 from grader.executor import Executor, Work
+from grader.files import digest_of
 from grader.handing_in import (
     handing_in_facts,
     refresh_facts,
@@ -32,7 +33,7 @@ from grader.model import Scorecard, Submission
 from grader.provenance import Changes, provenance
 from grader.report.feedback import feedback_markdown
 from grader.report.gradebook import UNKNOWN, gradebook_csv, late_cell
-from grader.results import Results, SavedCards, digest_of
+from grader.results import Results, SavedCards
 from grader.rubric import Rubric, check_tests_counted
 from grader.sandbox.policy import ALL_WALLS, FILE_WALLS
 from grader.scoring import score, unscored

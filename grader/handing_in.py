@@ -12,9 +12,10 @@ from pydantic import TypeAdapter
 
 from grader.attempts import counting_id, settle, split_id
 from grader.errors import ReportError, ResultsError
+from grader.files import write_atomically
 from grader.model import UNTIMED, Frozen, Person, Scorecard, Submission, Timing
 from grader.report.feedback import feedback_markdown
-from grader.results import Results, why_unreadable, write_atomically
+from grader.results import Results, why_unreadable
 from grader.rubric import Rubric
 from grader.scoring import timing_of
 

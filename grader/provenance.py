@@ -6,7 +6,7 @@ import platform
 from collections.abc import Mapping, Sequence
 
 from grader import __version__
-from grader.results import digest_of
+from grader.files import digest_of
 from grader.rubric import Rubric
 from grader.sandbox.policy import FILE_WALLS
 from grader.versions import torch_version

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from grader import __version__
-from grader.results import digest_of
+from grader.files import digest_of
 
 PACKAGE = Path(__file__).parent
 # Assignments, which have digests of their own; the second is the first's place in a wheel.

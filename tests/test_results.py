@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.errors import ExitStatus, ReportError, ResultsError
+from grader.files import digest_of, write_atomically
 from grader.model import Scorecard
-from grader.results import Results, digest_of, write_atomically
+from grader.results import Results
 
 UNWRITABLE = "\ud800"  # half a surrogate pair: no encoding of UTF-8 exists
 

@@ -31,7 +31,7 @@ from grader.cluster.client import (
 from grader.errors import ClusterError, ClusterLostError, SuiteError
 from grader.examiner.messages import UNWRITTEN, Setup
 from grader.executor import Work, failure
-from grader.results import write_atomically
+from grader.files import write_atomically
 from grader.sandbox.policy import FILE_WALLS, SECCOMP
 from grader.versions import versions
 

@@ -10,11 +10,11 @@ from cyclopts import Parameter
 
 from grader.commands.options import RubricOption, default_rubric, say
 from grader.errors import ArchiveError, ExitStatus, ResultsError
+from grader.files import write_atomically
 from grader.gradescope.archive import archive_bytes
 from grader.gradescope.conversion import visibility_warning
 from grader.gradescope.run import check
 from grader.report.console import console
-from grader.results import write_atomically
 from grader.rubric import load_rubric
 
 NEXT = "Upload it on the page Configure Autograder; docs/gradescope.md has every click."

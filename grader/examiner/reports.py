@@ -12,8 +12,8 @@ import pytest
 
 from grader.examiner.examination import Examination
 from grader.examiner.messages import Job
+from grader.files import write_atomically
 from grader.model import Verdict
-from grader.results import write_atomically
 
 
 def begin_report(config: pytest.Config) -> None:

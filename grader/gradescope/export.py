@@ -6,10 +6,11 @@ from pathlib import Path
 
 from grader.attempts import attempt_id, examined_ids
 from grader.errors import ReportError, ResultsError
+from grader.files import write_atomically
 from grader.gradescope.conversion import Circumstances, failed_run, graded_results, refused_results
 from grader.gradescope.results_format import FailedRun, GradescopeResults, results_json
 from grader.model import Scorecard
-from grader.results import Results, write_atomically
+from grader.results import Results
 from grader.rubric import Rubric
 
 

@@ -23,6 +23,7 @@ from grader.errors import (
     ReportError,
 )
 from grader.executor import Local
+from grader.files import write_atomically
 from grader.gradescope.conversion import (
     Circumstances,
     failed_run,
@@ -36,7 +37,7 @@ from grader.intake.extensions import load_extensions
 from grader.intake.layouts import single_submission
 from grader.lint import losing
 from grader.model import Scorecard, Submission
-from grader.results import Results, write_atomically
+from grader.results import Results
 from grader.rubric import Limits, Rubric, load_rubric
 from grader.sandbox.confinement import available_walls
 from grader.sandbox.policy import FILE_WALLS

@@ -11,9 +11,9 @@ from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
+from grader.files import naming
 from grader.intake.layouts import MAX_FILE_BYTES
 from grader.model import Submission
-from grader.results import naming
 from grader.temporary import TemporaryFolder
 
 READ_ALL = stat.S_IRUSR | stat.S_IRGRP | stat.S_IROTH
