@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 PREFIX = "grade-"
+UNLOCKED = "new-"
 LOCK = ".lock"
 ENTER_ALL = stat.S_IXGRP | stat.S_IXOTH
 
@@ -27,9 +28,11 @@ class TemporaryFolder:
 
     def __init__(self, kind: str) -> None:
         remove_abandoned()
-        self.path = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{kind}-"))
-        self._lock = os.open(self.path / LOCK, os.O_CREAT | os.O_RDWR, 0o600)
+        # Another run may look for abandoned folders before this one is locked.
+        fresh = Path(tempfile.mkdtemp(prefix=f"{UNLOCKED}{PREFIX}{kind}-"))
+        self._lock = os.open(fresh / LOCK, os.O_CREAT | os.O_RDWR, 0o600)
         fcntl.flock(self._lock, fcntl.LOCK_EX)
+        self.path = fresh.rename(fresh.with_name(fresh.name.removeprefix(UNLOCKED)))
         self.path.chmod(stat.S_IRWXU | ENTER_ALL)
 
     def remove(self) -> None:
