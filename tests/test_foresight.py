@@ -13,14 +13,15 @@ import pytest
 import torch
 from torch import Tensor
 
+from grader.errors import WorkerTimeoutError
 from grader.examiner.checks import Draw
 from grader.examiner.child import DISTURBED, MAX_JOBS, Child
 from grader.examiner.exchange import Exchange
 from grader.examiner.foresight import Answered, Foresight, Plan, form_of
 from grader.examiner.launch import launch_early
 from grader.examiner.messages import Job
-from grader.examiner.questions import Asked, BuildQuestion, CallQuestion, RunQuestion
-from grader.examiner.transport import Transport
+from grader.examiner.questions import Asked, BuildQuestion, CallQuestion, RunQuestion, plain
+from grader.examiner.transport import Rehearsed, Transport
 from grader.sandbox.vocabulary import Built, Constant, Fault, Faulted
 from tests.support import copy_solutions, grade, read_json, small_assignment
 
@@ -285,3 +286,15 @@ def test_a_question_gets_the_weights_that_it_knows_of() -> None:
         exchange.ask([Asked(RUN, ONES, state=state)])
     sent = [[(name, value.tolist()) for name, value in one.items()] for one in transport.sent]
     assert sent == [[], [("w", [2.0, 2.0])], [], [("w", [1.0, 1.0])]]
+
+
+def test_a_solution_that_never_ends_does_not_keep_the_class_waiting(tmp_path: Path) -> None:
+    """It is rehearsed in the nursery itself, which nobody would kill for it."""
+    (tmp_path / "answer.py").write_text("def answer(x):\n    while True:\n        pass\n")
+    transport = Rehearsed(tmp_path, 2.0)
+    load = {"question": "load", "file": "answer.py", "definitions_only": False}
+    transport.ask(load, {})
+    words, tensors = plain(Asked(CallQuestion("answer"), ONES), "0.", None, {})
+    with pytest.raises(WorkerTimeoutError):
+        transport.ask({**words, "file": "answer.py"}, tensors)
+    transport.end()
