@@ -86,7 +86,7 @@ def grow(folder: Path, size: int) -> Growth:
 
 
 def _start(crowd: Path, out: Path, *options: str) -> subprocess.Popen[bytes]:
-    command = [*grade_command(crowd, out, JOBS)[:-2], *options]
+    command = grade_command(crowd, out, JOBS, options)
     silent = subprocess.DEVNULL
     return subprocess.Popen(command, stdout=silent, stderr=silent, env=single_threaded())
 

@@ -62,10 +62,12 @@ def make_class(folder: Path, count: int) -> Path:
     return folder
 
 
-def grade_command(submissions: Path, out: Path, jobs: int = 1) -> list[str]:
-    """The command that grades a folder from scratch."""
-    options = ["--out", str(out), "--jobs", str(jobs), "--fresh", "--json"]
-    return [sys.executable, "-m", "grader", str(submissions), *options]
+def grade_command(
+    submissions: Path, out: Path, jobs: int = 1, options: Sequence[str] = ("--fresh", "--json")
+) -> list[str]:
+    """The command that grades a folder, from scratch if no other options are given."""
+    where = ["--out", str(out), "--jobs", str(jobs)]
+    return [sys.executable, "-m", "grader", str(submissions), *where, *options]
 
 
 def fresh_command(submission: Path, report: Path) -> list[str]:

@@ -155,7 +155,7 @@ class ClassRun:
 
     @functools.cached_property
     def _suites(self) -> str:
-        return suite_digest(self.rubric, self.walls)
+        return suite_digest(self.provenance)
 
     def _digest(self, sources: Sequence[tuple[str, bytes]], submission: Submission) -> str:
         return submission_digest(sources, submission, self._suites)
@@ -296,9 +296,8 @@ def setup_of(rubric: Rubric, jobs: int = 1, walls: tuple[str, ...] = ALL_WALLS) 
     )
 
 
-def suite_digest(rubric: Rubric, walls: Sequence[str] = ALL_WALLS) -> str:
-    """Digest of everything but the submission that an examination depends on."""
-    parts = provenance(rubric, walls)
+def suite_digest(parts: Mapping[str, str]) -> str:
+    """Digest of everything but the submission that an examination depends on: its provenance."""
     return digest_of((name, value.encode()) for name, value in parts.items())
 
 

@@ -122,7 +122,8 @@ def watch(process: subprocess.Popen[bytes]) -> float:
     peak = 0
     while process.poll() is None:
         peak = max(peak, sum(map(pss_kb, process_tree(process.pid))))
-        time.sleep(SAMPLE_SECONDS)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(SAMPLE_SECONDS)
     return peak / 1024
 
 

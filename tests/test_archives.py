@@ -138,7 +138,7 @@ def damaged(part: bytes, by: bytes, method: int = zipfile.ZIP_STORED, name: str 
 BROKEN_MEMBERS = {
     "checksum": damaged(b"middlemiddle", b"middleMIDDLE"),
     "deflated": damaged(b"b.py\xcb", b"b.py\xff", zipfile.ZIP_DEFLATED),
-    "bz2": damaged(b"BZh", b"XXX", zipfile.ZIP_BZIP2),
+    "bz2": damaged(b"BZh", b"BZ?", zipfile.ZIP_BZIP2),
     "lzma": damaged(b"]\x00", b"\xff\x00", zipfile.ZIP_LZMA),
     "lzma-options": damaged(b"\x05\x00]", b"\x00\x00]", zipfile.ZIP_LZMA),
     "header": damaged(b"b.py", b"b.py").replace(b"b.py", b"B.py", 1),

@@ -14,7 +14,9 @@ from grader.examiner.messages import Job
 from grader.intake.layouts import single_submission
 from grader.intake.staging import StagingArea, read_sources
 from grader.model import Submission
+from grader.provenance import provenance
 from grader.rubric import Rubric, load_rubric
+from grader.sandbox.policy import ALL_WALLS
 from tests.support import small_assignment
 
 
@@ -30,38 +32,38 @@ def digest_after(small: Rubric, old: str, new: str) -> str:
     text = path.read_text()
     assert old in text
     path.write_text(text.replace(old, new))
-    return suite_digest(load_rubric(path))
+    return suite_digest(provenance(load_rubric(path), ALL_WALLS))
 
 
 def test_a_changed_suite_changes_the_digest(small: Rubric) -> None:
     """After a hidden test was mended every submission is examined again."""
-    before = suite_digest(small)
+    before = suite_digest(provenance(small, ALL_WALLS))
     (small.suite_folder / "test_answer.py").write_text("def test_one(): assert 1\n")
-    assert suite_digest(small) != before
+    assert suite_digest(provenance(small, ALL_WALLS)) != before
 
 
 def test_a_helper_of_the_suites_counts_too(small: Rubric) -> None:
     """Hidden tests may import from files beside them."""
-    before = suite_digest(small)
+    before = suite_digest(provenance(small, ALL_WALLS))
     (small.suite_folder / "helper.py").write_text("X = 1\n")
-    assert suite_digest(small) != before
+    assert suite_digest(provenance(small, ALL_WALLS)) != before
 
 
 def test_changed_limits_change_the_digest(small: Rubric) -> None:
     """Another time limit may give another result."""
     changed = digest_after(small, "milestones:", "limits: {question_seconds: 3}\nmilestones:")
-    assert changed != suite_digest(small)
+    assert changed != suite_digest(provenance(small, ALL_WALLS))
 
 
 def test_changed_points_do_not_change_the_digest(small: Rubric) -> None:
     """Points and titles are applied to saved reports: nothing runs again."""
-    before = suite_digest(small)
+    before = suite_digest(provenance(small, ALL_WALLS))
     assert digest_after(small, "points: 10", "points: 20") == before
 
 
 def test_a_milestones_other_file_changes_the_digest(small: Rubric) -> None:
     """Which file serves a milestone decides what its tests see."""
-    before = suite_digest(small)
+    before = suite_digest(provenance(small, ALL_WALLS))
     assert digest_after(small, "file: answer.py", "file: solution.py") != before
 
 

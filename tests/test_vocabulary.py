@@ -269,6 +269,7 @@ def test_a_reply_with_one_thing_replaced_gives_a_reply_or_a_frame_error(
     target = at(changed["body"], path)
     target[data.draw(st.sampled_from(sorted(target)))] = data.draw(anything)
     try:
-        parse_envelope(changed)
+        parsed = parse_envelope(changed)
     except FrameError:
         return
+    assert parsed.id == changed["id"]

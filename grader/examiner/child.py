@@ -33,7 +33,6 @@ class Child:
 
     Attributes:
         pid: its process.
-        pidfd: readable when it has ended.
         channel: jobs go in and statuses come out.
         job: what it works on, if anything.
         deadline: when that must be done, on the monotonic clock.
@@ -51,7 +50,6 @@ class Child:
             self.channel.close()
             _serve(there, examine, close, parent)
         there.close()
-        self.pidfd = os.pidfd_open(self.pid)
         self.job: Job | None = None
         self.deadline = 0.0
         self._taken = 0
@@ -83,7 +81,6 @@ class Child:
     def bury(self) -> int:
         """Wait for the end of the process; return its exit status, negative for a signal."""
         self.channel.close()
-        os.close(self.pidfd)
         return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
 
 
