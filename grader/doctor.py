@@ -16,7 +16,7 @@ from rich.text import Text
 from grader.cpus import available_cpus
 from grader.model import Frozen
 from grader.sandbox import landlock
-from grader.sandbox.confinement import close_descriptors, confine
+from grader.sandbox.confinement import close_descriptors, confine, prepare
 from grader.sandbox.policy import (
     DESCRIPTORS,
     ENVIRONMENT_WALL,
@@ -138,7 +138,8 @@ def _attempt(wall: str, breach: Callable[[Path], bool], folder: Path) -> int:
             os.chown(folder / "scratch", uid, uid)
         walls = (wall, NO_NEW_PRIVILEGES)  # the kernel wants it before Landlock and seccomp
         policy = WorkerPolicy(str(folder / "scratch"), 64, 10, walls=walls)
-        confine(policy, uid, folder / "scratch", ())
+        ruleset = prepare(policy, folder / "scratch", ())
+        confine(policy, uid, folder / "scratch", ruleset)
     except OSError:
         return NOT_BUILT
     try:

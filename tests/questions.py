@@ -206,7 +206,7 @@ def line_of(text: str) -> int:
 
 def _common(upstream: Tensor | None) -> dict[str, Any]:
     wanted = "" if upstream is None else "upstream"
-    return {"tensors": [["x", "x0"]], "upstream": wanted, "operators": False}
+    return {"tensors": [["x", "x0"]], "upstream": wanted, "operators": False, "input_after": False}
 
 
 def _sent(x: Tensor, upstream: Tensor | None) -> Tensors:

@@ -28,7 +28,8 @@ def test_probes_agree_with_what_the_kernel_says() -> None:
 
 def test_probe_notices_a_wall_that_does_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """A wall that is put up without an error but stops nothing is reported as missing."""
-    monkeypatch.setattr(doctor, "confine", lambda *ignored: None)
+    for half in ("prepare", "confine"):
+        monkeypatch.setattr(doctor, half, lambda *ignored: None)
     standing = {probe.wall for probe in doctor.probe_walls() if probe.stands}
     assert standing <= {"descriptors", UID}  # these two attempts put their wall up themselves
 

@@ -88,13 +88,13 @@ def test_a_name_that_is_not_there_is_a_fault_with_the_name(
 
 
 def test_a_call_returns_the_result_and_the_inputs_afterwards(questions: Questions) -> None:
-    """A function that writes into its input is seen to."""
+    """A function that writes into its input is seen to, where that is asked for."""
     x = torch.zeros(3)
-    reply, carried = questions.call("in_place", x)
+    reply, carried = questions.call("in_place", x, input_after=True)
     assert isinstance(reply, Called)
     assert isinstance(reply.output, TensorValue)
     assert carried[reply.output.key].tolist() == [1.0, 1.0, 1.0]
-    assert carried[reply.inputs_after[0]].tolist() == [1.0, 1.0, 1.0]
+    assert carried[reply.input_after].tolist() == [1.0, 1.0, 1.0]
     assert x.tolist() == [0.0, 0.0, 0.0]
 
 
@@ -235,6 +235,7 @@ def test_several_questions_have_their_answers_in_order(questions: Questions) -> 
                 "arguments": [],
                 "upstream": "",
                 "operators": False,
+                "input_after": False,
             }
             for key in ("a", "b")
         ],

@@ -33,7 +33,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "called": {
         "reply": "called",
         "output": {"kind": "sequence", "items": [TENSOR, {"kind": "foreign", "what": "int"}]},
-        "inputs_after": ["t1"],
+        "input_after": "t1",
         "gradients": {"0": "t2"},
         "gradient_fault": FAULT,
         "operators": ["mean"],

@@ -266,6 +266,15 @@ def test_a_worker_that_cannot_confine_itself_does_not_start(
         spawner.spawn(broken)
 
 
+def test_a_worker_whose_folder_is_gone_does_not_start(
+    spawner: Spawner, policy: WorkerPolicy
+) -> None:
+    """The reason is in the message, and the next worker starts."""
+    with pytest.raises(WorkerStartError, match="No such file"):
+        spawner.spawn(WorkerPolicy("/no/such/folder", 1024, 77))
+    spawner.spawn(policy).end()
+
+
 @dataclass(frozen=True)
 class Life:
     """What a worker that printed, wrote and started a process has left behind."""

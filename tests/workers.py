@@ -188,6 +188,7 @@ def call(worker: Worker, function: str, seconds: float = PATIENCE) -> tuple[Any,
         "arguments": [],
         "upstream": "",
         "operators": False,
+        "input_after": False,
     }
     return ask(worker, "call", {"x0": torch.tensor([1.0, 2.0])}, seconds, **question)
 

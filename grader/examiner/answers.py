@@ -35,7 +35,7 @@ class Answer:
 
     Attributes:
         subject: what was called, for messages.
-        inputs_after: the inputs of a function as they are afterwards.
+        input_after: the input of a function as it is afterwards, if that was asked for.
         input_gradients: gradient of each input, by position; absent ones did not come about.
         parameter_gradients: gradient of each parameter, by name.
         gradient_fault: why there is no gradient.
@@ -49,7 +49,7 @@ class Answer:
     input_gradients: Mapping[int, Tensor]
     parameter_gradients: Mapping[str, Tensor]
     gradient_fault: Fault | None
-    inputs_after: tuple[Tensor, ...] = ()
+    input_after: Tensor | None = None
     observations: tuple[Observation, ...] = ()
     operators: tuple[str, ...] = ()
 

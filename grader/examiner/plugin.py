@@ -14,8 +14,9 @@ from grader.model import Verdict
 from grader.text import printable
 
 MAX_TEXT = 2_000
-# Parts of pytest that only cost time here: nothing is captured, and no terminal is watched.
-IDLE_PLUGINS = ("capturemanager", "terminalreporter")
+# Parts of pytest that only cost time here: asserts stay as they are written, nothing is captured,
+# and no terminal is watched.
+IDLE_PLUGINS = ("assertion", "capturemanager", "terminalreporter")
 OMITTED = ("collectors", "keywords", "log", "streams", "traceback", "warnings")
 examination_key = pytest.StashKey[Examination]()
 

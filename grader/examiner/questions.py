@@ -26,11 +26,13 @@ class CallQuestion:
     Attributes:
         arguments: further ones, in the order and with the names of the stub.
         operators: record the names of torch functions.
+        input_after: bring the input as it is afterwards.
     """
 
     function: str
     arguments: tuple[tuple[str, float], ...] = ()
     operators: bool = False
+    input_after: bool = False
 
 
 @dataclass(frozen=True)
@@ -133,6 +135,7 @@ def plain(
     if isinstance(question, CallQuestion):
         arguments = [list(pair) for pair in question.arguments]
         called = {"question": "call", "function": question.function, "arguments": arguments}
-        return {**called, "operators": question.operators, **given}, tensors
+        wanted = {"operators": question.operators, "input_after": question.input_after}
+        return {**called, **wanted, **given}, tensors
     words: Plain = {"question": "run", "handle": handle, "parameters": keys, "mode": "eval"}
     return {**words, "watch": list(question.watch), "operators": False, **given}, tensors

@@ -97,6 +97,7 @@ class Student:
         *,
         upstream: Tensor | None = None,
         operators: bool = False,
+        input_after: bool = False,
         arguments: Mapping[str, float] = MappingProxyType({}),
     ) -> Answer:
         """Call a function with one tensor.
@@ -106,10 +107,15 @@ class Student:
             x: first argument.
             upstream: gradient of the loss with respect to the result.
             operators: record the names of torch functions.
+            input_after: bring x as it is after the call.
             arguments: further arguments, in the order and with the names of the stub.
         """
-        asked = Asked(CallQuestion(function, tuple(arguments.items()), operators), x, upstream)
-        reply, tensors = self._under_test.ask(asked, _calling(function, x), Called)
+        question = CallQuestion(function, tuple(arguments.items()), operators, input_after)
+        asked = Asked(question, x, upstream)
+        doing = _calling(function, x)
+        reply, tensors = self._under_test.ask(asked, doing, Called)
+        if input_after and not reply.input_after:
+            raise broken_channel_error(doing)
         return _call_answer(function, reply, tensors)
 
     def call_each(self, function: str, *inputs: Tensor) -> list[Answer]:
@@ -146,13 +152,11 @@ def _calling(function: str, x: Tensor | None = None) -> Doing:
 
 
 def _call_answer(function: str, reply: Called, tensors: Mapping[str, Tensor]) -> Answer:
-    if len(reply.inputs_after) != 1:
-        raise broken_channel_error(_calling(function))
     return Answer(
         subject=function,
         output=reply.output,
         tensors=tensors,
-        inputs_after=tuple(carried(tensors, key) for key in reply.inputs_after),
+        input_after=carried(tensors, reply.input_after) if reply.input_after else None,
         input_gradients=by_position(reply.gradients, tensors),
         parameter_gradients={},
         gradient_fault=reply.gradient_fault,

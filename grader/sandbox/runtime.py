@@ -77,9 +77,7 @@ class Runtime:
         return {"id": question["id"], "body": body}, outgoing.tensors
 
     def _body(self, question: Question, tensors: Tensors, outgoing: Outgoing) -> Body:
-        torch.set_grad_enabled(True)
-        torch.set_default_dtype(torch.float32)
-        torch.set_default_device(None)
+        _reset()
         try:
             return self.questions[question["question"]](question, tensors, outgoing)
         except RefusedTensorError as error:
@@ -129,7 +127,9 @@ class Runtime:
         return {
             "reply": "called",
             "output": output,
-            "inputs_after": [outgoing.add(tensor) for tensor in inputs.values()],
+            "input_after": outgoing.add(next(iter(inputs.values())))
+            if question["input_after"]
+            else "",
             "gradients": _gradients(_numbered(inputs), outgoing),
             "gradient_fault": fault,
             "operators": operators,
@@ -210,6 +210,15 @@ class Runtime:
         except BaseException as error:
             return fault_of(error, self.folder).model_dump()
         return None
+
+
+def _reset() -> None:
+    """Undo what student code may have set for the whole process.  Mostly there is nothing."""
+    if not torch.is_grad_enabled():
+        torch.set_grad_enabled(True)
+    if torch.get_default_dtype() is not torch.float32:
+        torch.set_default_dtype(torch.float32)
+    torch.set_default_device(None)
 
 
 def _fault(kind: str, message: str) -> Body:

@@ -25,6 +25,7 @@ from typing import NoReturn
 
 from grader.errors import WorkerStartError
 from grader.sandbox import seccomp, worker
+from grader.sandbox.confinement import prepare
 from grader.sandbox.libraries import Libraries
 from grader.sandbox.policy import LANDLOCK, SHARED_FOLDERS, UID, WorkerPolicy
 from grader.sandbox.uids import UidClaim, claim_uid
@@ -88,30 +89,56 @@ class SandboxServer:
             return
         for _, _, content in ancillary:
             descriptors.frombytes(content)
-        channel, output, control = descriptors
+        channel, output, control_there = descriptors
+        control = socket.socket(fileno=control_there)
         policy = WorkerPolicy.from_json(json.loads(data))
-        with suppress(OSError, WorkerStartError):  # the channel closes, which the examiner sees
-            self._start(policy, channel, output, socket.socket(fileno=control))
+        try:
+            running = self._start(policy, channel, output, control)
+        except (OSError, WorkerStartError) as error:  # the channel closes, which the examiner sees
+            with suppress(OSError):
+                os.write(output, f"the server could not start it: {error}\n".encode())
+            control.close()
+            return
+        finally:
+            os.close(channel)
+            os.close(output)
+        self.running[running.pid] = running
+        self.selector.register(control, selectors.EVENT_READ, lambda: self._end(running))
+        self.selector.register(running.pidfd, selectors.EVENT_READ, lambda: self._end(running))
+        with suppress(OSError):  # the examiner is gone, which shows soon
+            control.send(json.dumps({"scratch": str(running.scratch)}).encode())
 
     def _start(
         self, policy: WorkerPolicy, channel: int, output: int, control: socket.socket
-    ) -> None:
+    ) -> RunningWorker:
         claim = claim_uid() if UID in policy.walls and os.geteuid() == 0 else None
-        uid = claim.uid if claim else None
         scratch = Path(tempfile.mkdtemp(dir=self.root.path))
-        if uid is not None:
-            os.chown(scratch, uid, uid)
-        pid = os.fork()
-        if pid == 0:
-            worker.serve(channel, output, policy, uid, scratch, self.libraries)
-        os.close(channel)
-        os.close(output)
-        control.send(json.dumps({"scratch": str(scratch)}).encode())
+        try:
+            uid = claim.uid if claim else None
+            if uid is not None:
+                os.chown(scratch, uid, uid)
+            pid = self._fork(policy, uid, scratch, channel, output)
+        except OSError:
+            shutil.rmtree(scratch, ignore_errors=True)
+            if claim is not None:
+                claim.release()
+            raise
         sweep = uid is not None and LANDLOCK not in policy.walls
-        running = RunningWorker(pid, uid, control, os.pidfd_open(pid), scratch, sweep, claim)
-        self.running[pid] = running
-        self.selector.register(control, selectors.EVENT_READ, lambda: self._end(running))
-        self.selector.register(running.pidfd, selectors.EVENT_READ, lambda: self._end(running))
+        return RunningWorker(pid, uid, control, os.pidfd_open(pid), scratch, sweep, claim)
+
+    def _fork(
+        self, policy: WorkerPolicy, uid: int | None, scratch: Path, channel: int, output: int
+    ) -> int:
+        ruleset = prepare(policy, scratch, self.libraries.readable)
+        try:
+            pid = os.fork()
+            if pid == 0:
+                reached = self.libraries.reached
+                worker.serve(channel, output, policy, uid, scratch, ruleset, reached)
+        finally:
+            if ruleset is not None:
+                os.close(ruleset)
+        return pid
 
     def _end(self, running: RunningWorker) -> None:
         """Kill a worker and all it has started, tell how it ended, remove its scratch."""

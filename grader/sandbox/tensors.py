@@ -7,7 +7,6 @@ more a frame, a good part of a question's whole cost.
 
 from __future__ import annotations
 
-import json
 import struct
 from collections.abc import Mapping
 
@@ -17,7 +16,7 @@ from safetensors.torch import load
 from torch import Tensor
 
 from grader.errors import FrameError, RefusedTensorError
-from grader.sandbox.wire import MAX_HEADER_BYTES, MAX_PAYLOAD_BYTES
+from grader.sandbox.wire import MAX_HEADER_BYTES, MAX_PAYLOAD_BYTES, to_json
 
 # The payload also holds the names and shapes of its tensors.
 MAX_TENSOR_BYTES = MAX_PAYLOAD_BYTES // 2
@@ -62,7 +61,7 @@ def pack(tensors: Mapping[str, Tensor]) -> bytes:
         }
         parts.append(content)
         start = end
-    text = json.dumps(header, separators=(",", ":")).encode()
+    text = to_json(header)
     text += b" " * (-len(text) % 8)
     return b"".join([struct.pack("<Q", len(text)), text, *parts])
 

@@ -69,7 +69,6 @@ class ForeignValue(_Reply):
 
 
 Value = Annotated[Union[TensorValue, SequenceValue, ForeignValue], Field(discriminator="kind")]  # noqa: UP007
-Keys = Annotated[tuple[Word, ...], Field(max_length=64, strict=False)]
 Names = Annotated[dict[Word, Word], Field(max_length=MAX_NAMES)]
 
 
@@ -161,7 +160,7 @@ class Called(_Reply):
 
     Attributes:
         output: what the function returned.
-        inputs_after: payload keys of the input tensors as they are afterwards.
+        input_after: payload key of the first input as it is afterwards; empty if nobody asks.
         gradients: payload keys of the inputs' gradients, by position; one that did not come
             about is absent.
         gradient_fault: why no gradient could be computed.
@@ -170,7 +169,7 @@ class Called(_Reply):
 
     reply: Literal["called"]
     output: Value
-    inputs_after: Keys
+    input_after: Word
     gradients: Names
     gradient_fault: Fault | None
     operators: Annotated[tuple[Word, ...], Field(max_length=MAX_NAMES, strict=False)]

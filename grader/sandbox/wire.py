@@ -16,6 +16,17 @@ from grader.errors import FrameError
 PREFIX = struct.Struct(">II")
 MAX_HEADER_BYTES = 1 << 20
 MAX_PAYLOAD_BYTES = 64 << 20
+# Made once: the functions of the json module make a new one for each call.
+_COMPACT = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
+
+
+def to_json(value: dict[str, Any]) -> bytes:
+    """Write an object without spaces.
+
+    Raises:
+        ValueError: if it holds NaN or an infinity.
+    """
+    return _COMPACT.encode(value).encode()
 
 
 def encode_frame(header: dict[str, Any], payload: bytes = b"") -> bytes:
@@ -24,7 +35,7 @@ def encode_frame(header: dict[str, Any], payload: bytes = b"") -> bytes:
     Raises:
         FrameError: if either is larger than the wire allows.
     """
-    text = json.dumps(header, allow_nan=False, separators=(",", ":")).encode()
+    text = to_json(header)
     check_lengths(len(text), len(payload))
     return PREFIX.pack(len(text), len(payload)) + text + payload
 
@@ -60,12 +71,7 @@ def decode_header(text: bytes) -> dict[str, Any]:
             an infinity or a key twice.
     """
     try:
-        header = json.loads(
-            text.decode("utf-8"),
-            parse_constant=_refuse_constant,
-            parse_float=_finite,
-            object_pairs_hook=_unique_keys,
-        )
+        header = _STRICT.decode(text.decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise FrameError(f"a header is not strict JSON: {error}") from error
     if not isinstance(header, dict):
@@ -89,3 +95,8 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(result) != len(pairs):
         raise ValueError("a key stands twice")
     return result
+
+
+_STRICT = json.JSONDecoder(
+    parse_constant=_refuse_constant, parse_float=_finite, object_pairs_hook=_unique_keys
+)

@@ -11,17 +11,18 @@ import json
 import os
 import socket
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
 from grader.errors import FrameError, RefusedTensorError
-from grader.sandbox.confinement import confine
-from grader.sandbox.libraries import Libraries, open_libraries
+from grader.sandbox.confinement import confine, prepare
+from grader.sandbox.libraries import open_libraries
 from grader.sandbox.policy import WorkerPolicy
 from grader.sandbox.runtime import Runtime
 from grader.sandbox.tensors import pack, unpack
-from grader.sandbox.wire import PREFIX, decode_header, decode_prefix, encode_frame
+from grader.sandbox.wire import PREFIX, decode_prefix, encode_frame
 
 NOT_CONFINED = 70  # exit status of a worker that could not put up its walls
 CHANNEL_ENDED = 0
@@ -36,7 +37,8 @@ def serve(
     policy: WorkerPolicy,
     uid: int | None,
     scratch: Path,
-    libraries: Libraries,
+    ruleset: int | None,
+    reached: Sequence[int],
 ) -> NoReturn:
     """Become a worker: never returns.
 
@@ -46,13 +48,14 @@ def serve(
         policy: limits.
         uid: user to become, or `None`.
         scratch: its own empty folder.
-        libraries: descriptors of what it may read.
+        ruleset: what `prepare` has returned.
+        reached: descriptors of library folders, which stay open.
     """
     try:
         _redirect_streams(output)
         connection = socket.socket(fileno=channel)
         connection.setblocking(True)
-        confine(policy, uid, scratch, libraries.readable, {channel, *libraries.reached})
+        confine(policy, uid, scratch, ruleset, {channel, *reached})
     except BaseException as error:
         os.write(2, f"the worker could not confine itself: {error}\n".encode())
         os._exit(NOT_CONFINED)
@@ -71,7 +74,7 @@ def serve(
 
 def _answer_one(connection: socket.socket, runtime: Runtime) -> None:
     header_bytes, payload_bytes = decode_prefix(_receive(connection, PREFIX.size))
-    question = decode_header(_receive(connection, header_bytes))
+    question = json.loads(_receive(connection, header_bytes))  # from the trusted side
     tensors = unpack(_receive(connection, payload_bytes))
     body, carried = runtime.answer(question, tensors)
     try:
@@ -110,14 +113,17 @@ def _flush_streams() -> None:
 def main() -> NoReturn:
     """Start cold: descriptors, policy and scratch folder come as one JSON argument."""
     start = json.loads(sys.argv[1])
+    policy, scratch = WorkerPolicy.from_json(start["policy"]), Path(start["scratch"])
     libraries = open_libraries()
+    ruleset = prepare(policy, scratch, libraries.readable)
     serve(
         start["channel"],
         start["output"],
-        WorkerPolicy.from_json(start["policy"]),
+        policy,
         start["uid"],
-        Path(start["scratch"]),
-        libraries,
+        scratch,
+        ruleset,
+        libraries.reached,
     )
 
 

@@ -79,13 +79,25 @@ def test_parameter_count_of_other_sizes(student: Student) -> None:
         expect_count(student, *size)
 
 
+def in_view(student: Student) -> tuple[BlockUnderTest, Tensor]:
+    """A block and an input, the same for every test that looks at the wiring."""
+    x = student.once("wiring", lambda: Draw("wiring").normal(2, 5, 8, mean=0.5))
+    return build(student), x
+
+
+def plain_run(student: Student) -> Answer:
+    """A run on the input in view with nobody looking on, the same for every test that asks."""
+    block, x = in_view(student)
+    return student.once("plain run", lambda: block.with_weights().run(x))
+
+
 def test_shape_kept_in_the_lesson(student: Student, draw: Draw) -> None:
     """With d = 8 the output has the input's shape, also for one sequence of one token."""
-    d, h, f = LESSON
-    inputs = [draw.normal(*shape) for shape in ((2, 5, d), (1, 1, d), (4, 2, d))]
-    answers = student.build(CLASS, d=d, h=h, d_ff=f).run_each(*(Run(x) for x in inputs))
-    for x, answer in zip(inputs, answers, strict=True):
-        expect_shape(answer.tensor, tuple(x.shape), OUTPUT)
+    block, x = in_view(student)
+    inputs = [draw.normal(1, 1, 8), draw.normal(4, 2, 8)]
+    answers = block.with_weights().run_each(*map(Run, inputs))
+    for given, answer in zip([x, *inputs], [plain_run(student), *answers], strict=True):
+        expect_shape(answer.tensor, tuple(given.shape), OUTPUT)
 
 
 def test_shape_kept_for_other_sizes(student: Student, draw: Draw) -> None:
@@ -94,12 +106,6 @@ def test_shape_kept_for_other_sizes(student: Student, draw: Draw) -> None:
         x = draw.normal(3, 7, d)
         output = student.build(CLASS, d=d, h=h, d_ff=f).run(x).tensor
         expect_shape(output, tuple(x.shape), OUTPUT)
-
-
-def in_view(student: Student) -> tuple[BlockUnderTest, Tensor]:
-    """A block and an input, the same for every test that looks at the wiring."""
-    x = student.once("wiring", lambda: Draw("wiring").normal(2, 5, 8, mean=0.5))
-    return build(student), x
 
 
 def test_wiring_attention_receives_norm1(student: Student) -> None:
@@ -157,18 +163,18 @@ def test_two_norms_normalise(student: Student) -> None:
     block.expect_norms_normalise(x)
 
 
-def test_two_norms_take_part(student: Student, draw: Draw) -> None:
+def test_two_norms_take_part(student: Student) -> None:
     """The output depends on the parameters of each norm."""
-    block = build(student)
-    x = draw.normal(2, 5, 8)
-    runs = [Run(x)]
+    block, x = in_view(student)
+    before = plain_run(student).tensor
+    runs = []
     for norm, name in zip(block.norms(), ("norm1", "norm2"), strict=True):
         if not norm.names:
             raise fail(f"{name} was not found. The block needs two norms. See slide 34.")
         runs.append(Run(x, {**block.sent, **norm.changed(block.sent)}))
-    before, *others = (answer.tensor for answer in block.with_weights().run_each(*runs))
+    answers = block.with_weights().run_each(*runs)
     expect_like(before, x, OUTPUT)
-    for after, name in zip(others, ("norm1", "norm2"), strict=True):
+    for after, name in zip((answer.tensor for answer in answers), ("norm1", "norm2"), strict=True):
         expect_like(after, x, OUTPUT)
         if close(after, before):
             raise fail(f"The output does not depend on the parameters of {name}. See slide 34.")
@@ -191,12 +197,11 @@ def run_twice_and_changed(student: Student) -> tuple[Tensor, list[Tensor]]:
     """A batch, and the outputs for it, for it with other sequences but the first, for it again."""
 
     def create() -> tuple[Tensor, list[Tensor]]:
-        draw = Draw("batch")
-        x = draw.normal(3, 5, 8)
-        changed = torch.cat([x[:1], draw.normal(2, 5, 8, mean=2.0)])
-        module = build(student).with_weights()
-        runs = module.run_each(Run(x), Run(changed), Run(x))
-        return x, [answer.tensor for answer in runs]
+        block, x = in_view(student)
+        changed = torch.cat([x[:1], Draw("batch").normal(1, 5, 8, mean=2.0)])
+        first = plain_run(student)
+        runs = block.with_weights().run_each(Run(changed), Run(x))
+        return x, [answer.tensor for answer in (first, *runs)]
 
     return student.once("batch", create)
 

@@ -86,8 +86,13 @@ class LayerNormDiagnosis:
     def _ask(self, number: int) -> Tensor | None:
         x, eps = self._pool[number]
         given: dict[str, float] = {} if eps == DEFAULT_EPS else {"eps": eps}
-        answer = asked(lambda: self._tensor(self._student.call(FUNCTION, x, arguments=given), x),
-                       self._budget)  # fmt: skip
+
+        def call() -> Tensor:
+            return self._tensor(
+                self._student.call(FUNCTION, x, input_after=True, arguments=given), x
+            )
+
+        answer = asked(call, self._budget)
         if isinstance(answer, StudentFaultError):
             self._note(signs.fault_sign(answer, self._student))
             return None
@@ -98,7 +103,7 @@ class LayerNormDiagnosis:
             self._note(signs.nothing_sign(self._source, FUNCTION))
         if answer.gives_several:
             self._note("several-returned")
-        if not same(answer.inputs_after[0], x):
+        if answer.input_after is not None and not same(answer.input_after, x):
             self._note("input-changed-in-place")
         tensor = answer.tensor
         if tensor.dtype != x.dtype:
