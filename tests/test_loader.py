@@ -269,7 +269,9 @@ def test_a_module_can_be_found_by_what_it_defines(tmp_path: Path) -> None:
 def test_every_value_of_a_constant_is_remembered(tmp_path: Path) -> None:
     """A name that several milestones bind keeps its earlier values, in order."""
     _, loader = load(tmp_path, "N = 148\nM = [1, -2.5]\nN = 4 * 210\nother = len('x')\n")
-    assert loader.assigned == {"N": [148, 840], "M": [[1, -2.5]]}
+    assert loader.values_of("N") == [148, 840]
+    assert loader.values_of("M") == [[1, -2.5]]
+    assert loader.values_of("other") == loader.values_of("absent") == []
 
 
 def test_the_name_is_not_main(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from grader.sandbox.spawn import WarmSpawner
 from tests.workers import FILE, Server, policy_for, sandbox_server
 
 LOAD: Question = {"question": "load", "file": FILE, "definitions_only": False}
-NAME: Question = {"question": "constant", "file": FILE, "name": "X"}
+NAME: Question = {"question": "constant", "file": FILE, "name": "X", "earlier": False}
 
 
 @pytest.fixture

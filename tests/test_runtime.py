@@ -58,11 +58,11 @@ def test_load_of_a_file_that_is_not_there_is_a_fault(questions: Questions) -> No
 
 def test_a_constant_is_its_literal(questions: Questions) -> None:
     """With what the name was bound to before."""
-    reply, _ = questions.put("constant", name="EARLIER")
+    reply, _ = questions.put("constant", name="EARLIER", earlier=True)
     assert isinstance(reply, Constant)
     assert (reply.value, reply.foreign) == ([1.5, None], "")
     assert list(reply.earlier) == [148, [1.5, None]]
-    assert questions.put("constant", name="ANSWER")[0].value == 840
+    assert questions.put("constant", name="ANSWER", earlier=False)[0].value == 840
 
 
 @pytest.mark.parametrize(("name", "what"), [("TENSOR", "Tensor"), ("ENDLESS", "list")])
@@ -70,7 +70,7 @@ def test_a_constant_that_is_no_literal_is_named_by_its_type(
     questions: Questions, name: str, what: str
 ) -> None:
     """Its value stays where it is."""
-    reply, _ = questions.put("constant", name=name)
+    reply, _ = questions.put("constant", name=name, earlier=False)
     assert (reply.value, reply.foreign) == (None, what)
 
 
@@ -80,7 +80,7 @@ def test_a_name_that_is_not_there_is_a_fault_with_the_name(
 ) -> None:
     """Whatever it was wanted for."""
     replies = {
-        "constant": lambda: questions.put("constant", name="absent"),
+        "constant": lambda: questions.put("constant", name="absent", earlier=False),
         "call": lambda: questions.call("absent", torch.ones(1)),
         "build": lambda: questions.build("absent"),
     }
@@ -224,8 +224,8 @@ def test_global_settings_are_put_back_before_each_question(questions: Questions)
 def test_several_questions_have_their_answers_in_order(questions: Questions) -> None:
     """A fault in one of them leaves the others alone; keys are those of one payload."""
     parts = [
-        {"question": "constant", "file": FILE, "name": "ANSWER"},
-        {"question": "constant", "file": FILE, "name": "absent"},
+        {"question": "constant", "file": FILE, "name": "ANSWER", "earlier": False},
+        {"question": "constant", "file": FILE, "name": "absent", "earlier": False},
         *[
             {
                 "question": "call",

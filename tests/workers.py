@@ -195,7 +195,7 @@ def call(worker: Worker, function: str, seconds: float = PATIENCE) -> tuple[Any,
 
 def constant(worker: Worker, name: str) -> Any:
     """A literal at the top level of the loaded file."""
-    reply, _ = ask(worker, "constant", name=name)
+    reply, _ = ask(worker, "constant", name=name, earlier=False)
     assert reply.reply == "constant", reply
     return reply.value
 

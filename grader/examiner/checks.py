@@ -79,7 +79,8 @@ def expect_like(actual: Tensor, expected: Tensor, subject: str) -> None:
             f"{subject} has the wrong dtype.",
             f"dtype expected: {_word(expected.dtype)}. dtype found: {_word(actual.dtype)}.",
         )
-    if not bool(torch.isfinite(actual).all()):
+    # A sum takes a third of the time, and is finite only if every value is.
+    if not math.isfinite(actual.sum().item()) and not bool(torch.isfinite(actual).all()):
         kind = "NaN (not a number)" if bool(torch.isnan(actual).any()) else "infinity"
         raise fail(f"{subject} holds {kind}. Look for a division by zero.")
 

@@ -71,6 +71,7 @@ class Examination:
             wanted: names that the suite needs.
             test: id of the test.
         """
+        self.draw.turn_to(test)
         milestone = self._milestone_of(suite)
         if milestone.id not in self._under_test:
             self._under_test[milestone.id] = MilestoneUnderTest(
@@ -84,7 +85,6 @@ class Examination:
                 self._plans.get(suite, NO_PLAN),
             )
         self.student.turn_to(self._under_test[milestone.id])
-        self.draw.turn_to(test)
 
     def shared_a_worker(self, suite: str) -> bool:
         """Whether a milestone ran in a worker in which another one's code had run before."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from torch import Tensor
 
@@ -36,6 +37,16 @@ class Plan:
     asked: tuple[Asked, ...] = ()
     forms: Mapping[BuildQuestion, Form] = field(default_factory=dict)
 
+    @cached_property
+    def of_the_file(self) -> Sequence[Asked]:
+        """Those that need no module."""
+        return [one for one in self.asked if one.module is None]
+
+    @cached_property
+    def of_modules(self) -> Sequence[Asked]:
+        """Those to modules."""
+        return [one for one in self.asked if one.module is not None]
+
 
 NO_PLAN = Plan()
 
@@ -51,10 +62,10 @@ class Foresight:
         self._plan = plan
         self._alike: set[BuildQuestion] = set()
         self._waiting: dict[Question, list[tuple[Asked, Answered]]] = {}
-        self._first = [one for one in plan.asked if one.module is None]
-        self._then = [one for one in plan.asked if one.module is not None]
+        self._first = plan.of_the_file
+        self._then = plan.of_modules
 
-    def due(self, asked: Asked) -> list[Asked]:
+    def due(self, asked: Asked) -> Sequence[Asked]:
         """The questions to put now that one of them has come up; each is due once.
 
         What needs no module goes first.  Modules are run once they are known to have the

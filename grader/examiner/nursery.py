@@ -17,9 +17,8 @@ import socket
 import sys
 from contextlib import suppress
 
-import torch
-
 from grader.examiner.warmth import warm
+from grader.sandbox.computing import compute_simply
 from grader.sandbox.confinement import die_with_parent
 from grader.sandbox.libraries import open_libraries
 from grader.sandbox.server import SandboxServer
@@ -29,7 +28,7 @@ def main() -> int:
     """Serve one command on the socket whose descriptor is the only argument."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     command = socket.socket(fileno=int(sys.argv[1]))
-    torch.set_num_threads(1)
+    compute_simply()
     warm()
     server, requests = fork_sandbox_server(command)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import pytest
@@ -80,10 +81,12 @@ def _call(item: pytest.Function) -> None:
     call = pytest.CallInfo.from_call(
         lambda: item.obj(**arguments), "call", reraise=(pytest.exit.Exception, KeyboardInterrupt)
     )
-    report = item.ihook.pytest_runtest_makereport(item=item, call=call)
-    item.ihook.pytest_runtest_logreport(report=report)
+    hook = item.config.hook  # no conftest has hooks of its own
+    report = hook.pytest_runtest_makereport(item=item, call=call)
+    hook.pytest_runtest_logreport(report=report)
 
 
+@functools.lru_cache(None)
 def _needs_no_setup(item: pytest.Function) -> bool:
     """Whether a test uses nothing but `student`, `draw` and its own parameters."""
     given = {"student", "draw", *(item.callspec.params if hasattr(item, "callspec") else ())}

@@ -14,9 +14,14 @@ Plain = dict[str, Any]
 
 @dataclass(frozen=True)
 class ConstantQuestion:
-    """A literal at the top level of the file."""
+    """A literal at the top level of the file.
+
+    Attributes:
+        earlier: bring also what the name was bound to before.
+    """
 
     name: str
+    earlier: bool = False
 
 
 @dataclass(frozen=True)
@@ -119,7 +124,8 @@ def plain(
     """
     question = asked.question
     if isinstance(question, ConstantQuestion):
-        return {"question": "constant", "name": question.name}, {}
+        named = {"question": "constant", "name": question.name}
+        return {**named, "earlier": question.earlier}, {}
     if isinstance(question, BuildQuestion):
         arguments = [list(pair) for pair in question.arguments]
         built = {"question": "build", "class": question.name, "arguments": arguments}

@@ -83,10 +83,10 @@ class Student:
         last = self.constant(name)
         if self._under_test.own_file:
             return [last]
-        return [*self._constant(name).earlier, last]
+        return [*self._constant(name, earlier=True).earlier, last]
 
-    def _constant(self, name: str) -> Constant:
-        asked = Asked(ConstantQuestion(name))
+    def _constant(self, name: str, earlier: bool = False) -> Constant:
+        asked = Asked(ConstantQuestion(name, earlier))
         reply, _ = self._under_test.ask(asked, Doing(f"reading {name}"), Constant)
         return reply
 

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from grader.errors import RefusedTensorError
 from grader.sandbox.arguments import bind
 from grader.sandbox.faults import fault_of
-from grader.sandbox.loader import load_file
+from grader.sandbox.loader import StatementLoader, load_file
 from grader.sandbox.observation import Observer, OperatorRecorder
 from grader.sandbox.outline import outline_of
 from grader.sandbox.values import Outgoing, is_literal, kind_of
@@ -47,7 +47,7 @@ class Runtime:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.modules: dict[str, types.ModuleType] = {}
-        self.assigned: dict[str, dict[str, list[object]]] = {}
+        self.loaders: dict[str, StatementLoader] = {}
         self.built: dict[int, nn.Module] = {}
         self.questions: dict[str, Callable[[Question, Tensors, Outgoing], Body]] = {
             "outline": self._outline,
@@ -94,7 +94,7 @@ class Runtime:
         folders = list(dict.fromkeys([path.parent, self.folder]))
         module, loader = load_file(path, folders, question["definitions_only"])
         self.modules[question["file"]] = module
-        self.assigned[question["file"]] = loader.assigned
+        self.loaders[question["file"]] = loader
         names = {
             str(name)[:100]: kind_of(value)
             for name, value in list(vars(module).items())[:MAX_NAMES]
@@ -108,7 +108,8 @@ class Runtime:
 
     def _constant(self, question: Question, tensors: Tensors, outgoing: Outgoing) -> Body:
         value = self._find(question["file"], question["name"])
-        bound = self.assigned[question["file"]].get(question["name"], [])
+        loader = self.loaders[question["file"]]
+        bound = loader.values_of(question["name"]) if question["earlier"] else []
         earlier = [old for old in bound[:MAX_EARLIER] if is_literal(old)]
         if is_literal(value):
             return {"reply": "constant", "value": value, "earlier": earlier}

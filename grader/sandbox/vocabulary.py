@@ -146,7 +146,8 @@ class Constant(_Reply):
     """Answer to `constant`: a literal, or what stands there instead.
 
     Attributes:
-        earlier: the first literals that the name was bound to, the last one perhaps among them.
+        earlier: the first literals that the name was bound to, the last one perhaps among them;
+            nothing if nobody asks.
     """
 
     reply: Literal["constant"]

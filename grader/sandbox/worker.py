@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from grader.errors import FrameError, RefusedTensorError
+from grader.sandbox.computing import compute_simply
 from grader.sandbox.confinement import confine, prepare
 from grader.sandbox.libraries import open_libraries
 from grader.sandbox.policy import WorkerPolicy
@@ -113,6 +114,7 @@ def _flush_streams() -> None:
 def main() -> NoReturn:
     """Start cold: descriptors, policy and scratch folder come as one JSON argument."""
     start = json.loads(sys.argv[1])
+    compute_simply()
     policy, scratch = WorkerPolicy.from_json(start["policy"]), Path(start["scratch"])
     libraries = open_libraries()
     ruleset = prepare(policy, scratch, libraries.readable)

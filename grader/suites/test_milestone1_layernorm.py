@@ -1,5 +1,7 @@
 """Hidden tests of milestone 1: LayerNorm from scratch."""
 
+import functools
+
 import pytest
 import torch
 from torch import Tensor
@@ -15,7 +17,7 @@ from grader.examiner.checks import (
 )
 from grader.examiner.diagnosis.layernorm import CHANGES, diagnose
 from grader.examiner.student import Student
-from grader.lesson.mathematics import normalise
+from grader.lesson.mathematics import normalise as normalise_anew
 from grader.lesson.variants import layer_norm_function, variants
 
 FUNCTION = "layernorm_scratch"
@@ -27,6 +29,9 @@ VARIANTS = variants(
     CHANGES,
 )
 RESULT = f"The result of {FUNCTION}"
+# Every submission meets the same inputs, so what is right for them is kept, by their identity.
+normalise = functools.lru_cache(256)(normalise_anew)
+right_gradient = functools.lru_cache(8)(functools.partial(input_gradient, normalise_anew))
 
 # PyTorch's own names for a normalisation, as functions and as nodes of the gradient graph.
 BUILT_INS = ("layer_norm", "group_norm", "batch_norm", "instance_norm", "rms_norm", "layernorm",
@@ -215,7 +220,7 @@ def test_gradients_of_input(student: Student) -> None:
         )
     gradient = answer.input_gradients[0]
     expect_like(gradient, x, "The gradient of the input")
-    if not close(gradient, input_gradient(normalise, x, upstream)):
+    if not close(gradient, right_gradient(x, upstream)):
         cause = "Mean and variance depend on x too: gradients must flow through them."
         raise fail(f"The gradient differs from that of nn.LayerNorm.{hint(student, cause)}")
 
