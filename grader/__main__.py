@@ -1,5 +1,6 @@
 """The command `grade`."""
 
+import gc
 import signal
 import sys
 
@@ -18,6 +19,7 @@ def main() -> None:
         launch_early(sys.argv[1:])
         from grader.cli import run
 
+        gc.freeze()  # nothing that was imported is garbage; looking for some there takes a while
         status = run()
     except KeyboardInterrupt:
         status = INTERRUPTED

@@ -17,7 +17,7 @@ import shutil
 import signal
 import socket
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +27,7 @@ from grader.errors import WorkerStartError
 from grader.sandbox import seccomp, worker
 from grader.sandbox.confinement import prepare
 from grader.sandbox.libraries import Libraries
-from grader.sandbox.policy import LANDLOCK, SHARED_FOLDERS, UID, WorkerPolicy
+from grader.sandbox.policy import LANDLOCK, SECCOMP, SHARED_FOLDERS, UID, WorkerPolicy
 from grader.sandbox.uids import UidClaim, claim_uid
 from grader.temporary import TemporaryFolder
 
@@ -40,11 +40,10 @@ class RunningWorker:
     """A worker as its server knows it."""
 
     pid: int
-    uid: int | None
     control: socket.socket
     pidfd: int
     scratch: Path
-    sweep_files: bool
+    walls: Sequence[str]
     claim: UidClaim | None
 
 
@@ -118,13 +117,13 @@ class SandboxServer:
             if uid is not None:
                 os.chown(scratch, uid, uid)
             pid = self._fork(policy, uid, scratch, channel, output)
+            pidfd = os.pidfd_open(pid)
         except OSError:
             shutil.rmtree(scratch, ignore_errors=True)
             if claim is not None:
                 claim.release()
             raise
-        sweep = uid is not None and LANDLOCK not in policy.walls
-        return RunningWorker(pid, uid, control, os.pidfd_open(pid), scratch, sweep, claim)
+        return RunningWorker(pid, control, pidfd, scratch, policy.walls, claim)
 
     def _fork(
         self, policy: WorkerPolicy, uid: int | None, scratch: Path, channel: int, output: int
@@ -146,10 +145,8 @@ class SandboxServer:
             return
         signal.pidfd_send_signal(running.pidfd, signal.SIGKILL)
         _, status = os.waitpid(running.pid, 0)
-        if running.uid is not None:
-            kill_everything_of(running.uid)
-            if running.sweep_files:
-                remove_files_of(running.uid)
+        if running.claim is not None:
+            clear_up_after(running.claim.uid, running.walls)
         with suppress(OSError):
             running.control.send(json.dumps({"status": os.waitstatus_to_exitcode(status)}).encode())
         self.selector.unregister(running.control)
@@ -160,6 +157,17 @@ class SandboxServer:
         os.close(running.pidfd)
         shutil.rmtree(running.scratch, ignore_errors=True)
         del self.running[running.pid]
+
+
+def clear_up_after(uid: int, walls: Sequence[str]) -> None:
+    """Remove what a worker may have left behind under its uid, for all that it could.
+
+    Behind seccomp it cannot start a process, and behind Landlock it cannot write anywhere else.
+    """
+    if SECCOMP not in walls:
+        kill_everything_of(uid)
+    if LANDLOCK not in walls:
+        remove_files_of(uid)
 
 
 def kill_everything_of(uid: int) -> None:

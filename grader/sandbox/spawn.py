@@ -16,7 +16,7 @@ from grader.sandbox.channel import START_SECONDS, Worker
 from grader.sandbox.output import KeptOutput
 from grader.sandbox.policy import ENVIRONMENT, UID, WorkerPolicy
 from grader.sandbox.scratch import overfull
-from grader.sandbox.server import kill_everything_of
+from grader.sandbox.server import clear_up_after
 from grader.sandbox.uids import UidClaim, claim_uid
 from grader.temporary import TemporaryFolder
 
@@ -151,11 +151,11 @@ class _ProcessHandle:
         return overfull(self._folder.path, self._policy)
 
     def kill(self) -> int | None:
-        """Kill the process and all of its uid, and remove its scratch folder."""
+        """Kill the process, and remove all that it may have left behind."""
         self._process.send_signal(signal.SIGKILL)
         status = self._process.wait()
         if self._claim is not None:
-            kill_everything_of(self._claim.uid)
+            clear_up_after(self._claim.uid, self._policy.walls)
             self._claim.release()
         self._folder.remove()
         return status
