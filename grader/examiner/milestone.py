@@ -279,9 +279,18 @@ class MilestoneUnderTest:
     @property
     def outline(self) -> Outline | None:
         """What the source of the file says that serves the milestone, or would serve it."""
-        own = next((c for c in self._candidates if self._is_own(c)), None)
-        file = self._chosen or own
+        file = self._likely_file
         return self._sources.outline(file) if file else None
+
+    @property
+    def names(self) -> frozenset[str] | None:
+        """Every name that the source of that file uses; `None` if that is not known."""
+        file = self._likely_file
+        return self._sources.names(file) if file else None
+
+    @property
+    def _likely_file(self) -> str | None:
+        return self._chosen or next((c for c in self._candidates if self._is_own(c)), None)
 
     @property
     def own_file(self) -> bool:

@@ -1,16 +1,16 @@
-"""The sources of a submission as outlines, read where none of its code has run."""
+"""The sources of a submission, read where none of its code has run."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
 from grader.errors import FrameError, WorkerCrashedError, WorkerTimeoutError
-from grader.examiner.transport import OUTLINE, Transport
-from grader.sandbox.vocabulary import FunctionOutline, Outline, Outlined
+from grader.examiner.transport import NAMES, OUTLINE, Question, Transport
+from grader.sandbox.vocabulary import FunctionOutline, Named, Outline, Outlined, Reply
 
 
 class Sources:
-    """Outlines of a submission's files, each read in a process in which none of its code has run.
+    """What a submission's files say, read in processes in which none of its code has run.
 
     Args:
         transport: how to reach that process; it is started anew where code has run in it.
@@ -19,11 +19,18 @@ class Sources:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
         self._known: dict[str, Outline | None] = {}
+        self._names: dict[str, frozenset[str]] = {}
 
     def look_ahead(self, file: str) -> None:
-        """Read a file's outline if that needs no other process than the one that runs."""
-        if self._transport.fresh:
-            self.outline(file)
+        """Read a file's names if that needs no other process than the one that runs."""
+        if self._transport.fresh and file not in self._names:
+            reply = self._ask({"question": NAMES, "file": file})
+            if isinstance(reply, Named) and reply.names is not None:
+                self._names[file] = frozenset(reply.names)
+
+    def names(self, file: str) -> frozenset[str] | None:
+        """Every name that a file uses, but local variables; `None` if that is not known."""
+        return self._names.get(file)
 
     def outline(self, file: str) -> Outline | None:
         """What a file says; `None` if reading it breaks the process that reads."""
@@ -34,11 +41,15 @@ class Sources:
         return self._known[file]
 
     def _read(self, file: str) -> Outline | None:
+        reply = self._ask({"question": OUTLINE, "files": [file]})
+        return reply.files.get(file) if isinstance(reply, Outlined) else None
+
+    def _ask(self, question: Question) -> Reply | None:
+        """The answer; `None` where the question breaks the process that answers."""
         try:
-            reply, _ = self._transport.ask({"question": OUTLINE, "files": [file]}, {})
+            return self._transport.ask(question, {})[0]
         except (FrameError, WorkerCrashedError, WorkerTimeoutError):
             return None
-        return reply.files.get(file) if isinstance(reply, Outlined) else None
 
 
 def reached_from(outline: Outline, name: str) -> list[FunctionOutline]:

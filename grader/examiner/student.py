@@ -38,6 +38,14 @@ class Student:
         """What the source of the milestone's file says."""
         return self._under_test.outline
 
+    @property
+    def names(self) -> frozenset[str] | None:
+        """Every name that the source of the milestone's file uses, but local variables.
+
+        `None` if that is not known.
+        """
+        return self._under_test.names
+
     def source_of(self, name: str) -> list[FunctionOutline]:
         """What the source says of a function or class and of all of the file that it calls."""
         outline = self._under_test.outline

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import types
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -28,15 +29,25 @@ def bind(
     positional: list[Any] = list(tensors.values())
     if not arguments:
         return positional, {}
-    known = _named_parameters(function, [name for name, _ in arguments])
-    named: dict[str, Any] = {}
-    everything_known = all(name in known for name, _ in arguments)
-    for name, value in arguments:
-        if everything_known:
-            named[name] = value
-        else:
-            positional.append(value)
-    return positional, named
+    wanted = [name for name, _ in arguments]
+    if _plainly_has(function, wanted) or _named_parameters(function, wanted).issuperset(wanted):
+        return positional, dict(arguments)
+    return [*positional, *(value for _, value in arguments)], {}
+
+
+def _plainly_has(function: Callable[..., Any], wanted: Sequence[str]) -> bool:
+    """Tell whether a plain function, or a class with a plain constructor, has these parameters.
+
+    `inspect` would find the same in fifty times the time.
+    """
+    plain: Any = function
+    if type(plain) is type and getattr(plain, "__new__", None) is object.__new__:
+        plain = vars(plain).get("__init__")
+    if type(plain) is not types.FunctionType or vars(plain):  # `vars`: it may wrap another
+        return False
+    code = plain.__code__
+    by_name = code.co_varnames[code.co_posonlyargcount : code.co_argcount + code.co_kwonlyargcount]
+    return set(by_name).issuperset(wanted)
 
 
 def _named_parameters(function: Callable[..., Any], wanted: Iterable[str]) -> set[str]:

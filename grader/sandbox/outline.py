@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+import types
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,26 @@ def outline_of(path: Path) -> Facts:
     except (MemoryError, RecursionError, ValueError):
         return _unreadable("nesting")
     return _facts(tree)
+
+
+def names_in(path: Path) -> set[str] | None:
+    """Every name that a file imports, loads, stores or follows a dot with, but local variables.
+
+    Compiled code lists them, in a tenth of the time that an outline takes.
+
+    Returns:
+        The names; `None` if Python does not compile the file.
+    """
+    try:
+        waiting = [compile(read_source(path), str(path), "exec", dont_inherit=True)]
+    except (SyntaxError, MemoryError, RecursionError, ValueError):
+        return None
+    found: set[str] = set()
+    while waiting:
+        code = waiting.pop()
+        found.update(code.co_names)
+        waiting += [inner for inner in code.co_consts if isinstance(inner, types.CodeType)]
+    return found
 
 
 def _unreadable(reason: str) -> Facts:

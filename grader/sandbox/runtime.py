@@ -20,7 +20,7 @@ from grader.sandbox.arguments import bind
 from grader.sandbox.faults import fault_of
 from grader.sandbox.loader import StatementLoader, load_file
 from grader.sandbox.observation import Observer, OperatorRecorder
-from grader.sandbox.outline import outline_of
+from grader.sandbox.outline import names_in, outline_of
 from grader.sandbox.values import Outgoing, is_literal, kind_of
 from grader.sandbox.vocabulary import Fault
 
@@ -51,6 +51,7 @@ class Runtime:
         self.built: dict[int, nn.Module] = {}
         self.questions: dict[str, Callable[[Question, Tensors, Outgoing], Body]] = {
             "outline": self._outline,
+            "names": self._names,
             "load": self._load,
             "constant": self._constant,
             "call": self._call,
@@ -88,6 +89,12 @@ class Runtime:
     def _outline(self, question: Question, tensors: Tensors, outgoing: Outgoing) -> Body:
         files = {name: outline_of(self.folder / name) for name in question["files"]}
         return {"reply": "outlined", "files": files}
+
+    def _names(self, question: Question, tensors: Tensors, outgoing: Outgoing) -> Body:
+        names = names_in(self.folder / question["file"])
+        if names is None or len(names) > MAX_NAMES:
+            return {"reply": "named", "names": None}
+        return {"reply": "named", "names": [name[:300] for name in names]}
 
     def _load(self, question: Question, tensors: Tensors, outgoing: Outgoing) -> Body:
         path = self.folder / question["file"]

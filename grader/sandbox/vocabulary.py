@@ -142,6 +142,13 @@ class Outlined(_Reply):
     files: Annotated[dict[Word, Outline], Field(max_length=300)]
 
 
+class Named(_Reply):
+    """Answer to `names`: every name that a source file uses; `None` if that is not known."""
+
+    reply: Literal["named"]
+    names: Annotated[tuple[Word, ...], Field(max_length=MAX_NAMES, strict=False)] | None
+
+
 class Constant(_Reply):
     """Answer to `constant`: a literal, or what stands there instead.
 
@@ -229,7 +236,7 @@ class Faulted(_Reply):
 
 
 Single = Annotated[
-    Union[Loaded, Outlined, Constant, Called, Built, Ran, Faulted],  # noqa: UP007
+    Union[Loaded, Outlined, Named, Constant, Called, Built, Ran, Faulted],  # noqa: UP007
     Field(discriminator="reply"),
 ]
 
@@ -243,7 +250,7 @@ class Several(_Reply):
 
 Reply = Annotated[
     Union[  # noqa: UP007
-        Loaded, Outlined, Constant, Called, Built, Ran, Faulted, Several
+        Loaded, Outlined, Named, Constant, Called, Built, Ran, Faulted, Several
     ],
     Field(discriminator="reply"),
 ]

@@ -239,6 +239,9 @@ def test_input_unchanged(student: Student, draw: Draw) -> None:
 
 def built_ins_called(student: Student) -> list[str]:
     """PyTorch's own normalisations that the source calls on the way to the result."""
+    names = student.names
+    if names is not None and not any(map(is_built_in, names - {FUNCTION})):
+        return []
     calls = [call for function in student.source_of(FUNCTION) for call in function.calls]
     foreign = [c for c in calls if c.startswith("torch.") or not ("." in c or student.defines(c))]
     return [call for call in foreign if is_built_in(call.rpartition(".")[2])]

@@ -25,7 +25,7 @@ from grader.lesson.search import Explanation, Search
 
 CLASS = "EncoderBlock"
 D, H, F = 8, 2, 32
-OTHER_D, OTHER_H, OTHER_F = 12, 3, 20
+OTHER_D, OTHER_H, OTHER_F = 6, 3, 10
 MAX_PRODUCT = 400
 MAX_READINGS = 24
 # Changes of the norms that are no mistakes here, or the same as another one: a block may choose
