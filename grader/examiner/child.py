@@ -12,7 +12,7 @@ import os
 import socket
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import NoReturn
 
@@ -92,11 +92,18 @@ def _serve(
         die_with_parent(parent)
         gc.disable()
         close()
-        for line in channel.makefile("rb"):
+        for line in _lines(channel):
             message = json.loads(line)
             status = examine(Job.model_validate(message["job"]), message["last_try"])
-            channel.sendall(bytes([status]))
+            with suppress(ConnectionError):
+                channel.sendall(bytes([status]))
         os._exit(0)
     except BaseException:
         traceback.print_exc()
         os._exit(FAILED)
+
+
+def _lines(channel: socket.socket) -> Iterator[bytes]:
+    """What the parent sends until it closes the channel, or is killed."""
+    with suppress(ConnectionError):
+        yield from channel.makefile("rb")
