@@ -109,8 +109,9 @@ class Local:
 
     def __enter__(self) -> Local:
         with ExitStack() as stack:
-            self._nursery = stack.enter_context(LastingNursery(self._say))
+            # Removed last: an examination in progress must never find a file missing.
             self._staging = stack.enter_context(StagingArea())
+            self._nursery = stack.enter_context(LastingNursery(self._say))
             self._stack = stack.pop_all()
         return self
 

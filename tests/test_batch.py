@@ -6,11 +6,14 @@ import os
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from grader.batch import rubric_digest, setup_of, submission_digest, suite_digest
+from grader.examiner.lasting import LastingNursery
 from grader.examiner.messages import Job
+from grader.executor import Local
 from grader.intake.layouts import single_submission
 from grader.intake.staging import StagingArea, read_sources
 from grader.model import Submission
@@ -129,3 +132,20 @@ def test_a_file_name_that_is_no_text_can_be_graded(tmp_path: Path, small: Rubric
         student="eve", folder=folder, candidates=found.candidates, report="", log="", facts={}
     )
     assert Job.model_validate_json(job.model_dump_json()) == job
+
+
+def test_staged_files_are_there_until_nothing_examines_any_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A run that ends early takes no file away from an examination in progress."""
+    there = []
+    end = LastingNursery.__exit__
+
+    def look_and_end(nursery: LastingNursery, *why: Any) -> None:
+        there.append(executor._staging.root.is_dir())
+        end(nursery, *why)
+
+    monkeypatch.setattr(LastingNursery, "__exit__", look_and_end)
+    with Local(1, ()) as executor:
+        pass
+    assert there == [True]

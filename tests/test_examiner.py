@@ -19,7 +19,7 @@ from tests.support import Examined, grade, read_json, small_assignment, together
 
 # Deeds of a hidden test after which no number may stand in the gradebook.
 OUR_FAULTS = ("divide", "skip", "expect-failure", "exit", "interrupt", "leave", "leave-at-once",
-              "kill-examiner")  # fmt: skip
+              "kill-examiner", "lose-files")  # fmt: skip
 STUDENTS_FAULTS = ("wrong", "compare")
 
 

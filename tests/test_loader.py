@@ -40,8 +40,11 @@ def faults(loader: StatementLoader) -> list[tuple[str, int]]:
 
 
 def test_a_file_is_executed_from_top_to_bottom(tmp_path: Path) -> None:
-    """Names, order and the docstring are those of an ordinary import."""
+    """Names, order and the docstring are those of an ordinary import, however it is executed."""
     module, loader = load(tmp_path, '"""Mine."""\nx = 1\ny = x + 1\nx = 5\n')
+    assert values(module) == {"x": 5, "y": 2}
+    assert (module.__doc__, module.__name__) == ("Mine.", "loaded_answer")
+    module, loader = load(tmp_path, '"""Mine."""\nx = 1;\ny = x + 1\nx = 5\n')
     assert values(module) == {"x": 5, "y": 2}
     assert (module.__doc__, module.__name__) == ("Mine.", "loaded_answer")
     assert loader.skipped == []

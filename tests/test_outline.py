@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.sandbox.outline import names_in
 from tests.outlines import IMPORTS, function, functions, outline
 
 
@@ -28,6 +29,31 @@ def test_a_call_is_named_by_what_its_import_stands_for(
 ) -> None:
     """Whatever short name the file gives it."""
     assert function(tmp_path, f"return {call}").calls == (name,)
+
+
+def test_every_name_of_a_file_is_known(tmp_path: Path) -> None:
+    """Imported, called, followed by a dot, inside functions and classes; no texts, no comments."""
+    path = tmp_path / "answer.py"
+    path.write_text(
+        '"""in_text"""\n'
+        "from torch.nn.functional import layer_norm as ln  # in_comment\n"
+        "from helpers import *\n"
+        "class Norm(Base):\n"
+        "    def forward(self, x):\n"
+        "        return [starred(y.attribute) for y in x if (lambda z: z.deep)(y)]\n"
+    )
+    names = names_in(path)
+    assert names is not None
+    assert {"torch.nn.functional", "layer_norm", "ln", "helpers", "Norm", "Base", "forward"} < names
+    assert {"starred", "attribute", "deep"} < names
+    assert not {"in_text", "in_comment", "x", "y"} & names
+
+
+@pytest.mark.parametrize("source", [b"def f(:\n", b"\xff\n", b"x = 1\0\n", b"return 1\n"])
+def test_names_of_a_file_that_does_not_compile_are_not_known(tmp_path: Path, source: bytes) -> None:
+    path = tmp_path / "answer.py"
+    path.write_bytes(source)
+    assert names_in(path) is None
 
 
 def test_the_call_of_a_result_has_the_name_of_what_gave_it(tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ CLAIM = {"name": "w", "key": "t0", "requires_grad": True}
 
 BODIES: dict[str, dict[str, Any]] = {
     "loaded": {"reply": "loaded", "names": {"f": "function"}, "skipped": [FAULT]},
+    "named": {"reply": "named", "names": ["torch.nn", "f"]},
     "constant": {"reply": "constant", "value": [1, [2.5, "x"]], "earlier": [1], "foreign": ""},
     "called": {
         "reply": "called",
@@ -170,6 +171,7 @@ LONG: dict[str, tuple[str, tuple[Any, ...], Any]] = {
     "items": ("called", ("output", "items"), [TENSOR] * 65),
     "observations": ("ran", ("observations",), BODIES["ran"]["observations"] * 513),
     "replies": ("several", ("replies",), [BODIES["constant"]] * 65),
+    "names of a source": ("named", ("names",), ["x"] * 5001),
     "skipped": ("loaded", ("skipped",), [FAULT] * 11),
 }
 

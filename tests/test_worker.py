@@ -257,6 +257,11 @@ def test_two_workers_are_two_users(start: Callable[[], Worker], worker: Worker) 
     assert constant(start(), "IDS") != constant(worker, "IDS")
 
 
+def test_a_worker_computes_simply(worker: Worker) -> None:
+    """One thread, and no machine code made for each new shape."""
+    assert constant(worker, "COMPUTING") == [1, False]
+
+
 def test_a_worker_that_cannot_confine_itself_does_not_start(
     spawner: Spawner, policy: WorkerPolicy
 ) -> None:
