@@ -6,7 +6,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 SUBMISSIONS ?= tests/sample_class
 RESULTS ?= results
-# Two processes of tests share the two processors that CI has; more need more memory.
+# Two processes, each with one file of tests at a time, share the two processors that CI has; more
+# of them need more memory.
 TEST_PROCESSES ?= 2
 # The CPU build of torch.  Its local label keeps pip from taking a CUDA build in its place; where
 # pip knows no index of CPU builds, give its address (see PyTorch's "Get started" page) as
@@ -34,7 +35,7 @@ grade: setup
 	$(BIN)/grade $(SUBMISSIONS) --out $(RESULTS)
 
 test: setup lint
-	$(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist loadgroup
+	$(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist loadfile
 
 test-slow: setup
 	$(BIN)/python -m pytest -m slow

@@ -28,13 +28,6 @@ settings.load_profile("grader")
 set_hypothesis_home_dir(Path(tempfile.gettempdir()) / "grader-hypothesis")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests of a file run in one process, and so do all that look at the corpus."""
-    for item in items:
-        corpus_users = "corpus" in getattr(item, "fixturenames", ())
-        item.add_marker(pytest.mark.xdist_group("corpus" if corpus_users else item.path.name))
-
-
 @pytest.fixture(scope="session")
 def rubric() -> Rubric:
     """The assignment's own rubric."""
