@@ -180,7 +180,7 @@ def test_a_file_has_a_limit(worker: Worker) -> None:
 def test_the_scratch_folder_is_home(worker: Worker) -> None:
     """It is the working directory, and what was written there is there."""
     home = Path(constant(worker, "HOME"))
-    assert constant(worker, "HERE") == str(home)
+    assert constant(worker, "HERE") == constant(worker, "TEMPORARY") == str(home)
     assert (home / "note.txt").exists()
 
 

@@ -41,14 +41,14 @@ os.waitpid(server, 0)
 """
 
 SOURCE = """
-import ctypes, errno, fcntl, json, os, resource, signal, socket, stat, struct, sys
+import ctypes, errno, fcntl, json, os, resource, signal, socket, stat, struct, sys, tempfile
 import torch
 
 PID = os.getpid()
 IDS = [os.getuid(), os.geteuid(), os.getgid(), os.getegid()]
 GROUPS = os.getgroups()
 ENVIRONMENT = sorted(os.environ.items())
-HOME, HERE = os.environ["HOME"], os.getcwd()
+HOME, HERE, TEMPORARY = os.environ["HOME"], os.getcwd(), tempfile.gettempdir()
 STDIN = sys.stdin.read()
 NO_NEW_PRIVS = ctypes.CDLL(None).prctl(39, 0, 0, 0, 0)
 NAMES = ["CORE", "FSIZE", "NOFILE", "CPU", "NPROC"]

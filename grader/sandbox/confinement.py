@@ -8,6 +8,7 @@ import resource
 import signal
 import stat
 import sys
+import tempfile
 from collections.abc import Collection, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -55,6 +56,7 @@ def prepare(policy: WorkerPolicy, scratch: Path, libraries: Sequence[int]) -> in
     if ENVIRONMENT_WALL in policy.walls:
         os.environ.clear()
         os.environ.update(ENVIRONMENT, HOME=str(scratch), TMPDIR=str(scratch))
+        tempfile.tempdir = str(scratch)  # it has looked already, and would not look again
     return file_rules(policy.folder, scratch, libraries) if LANDLOCK in policy.walls else None
 
 
