@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -44,9 +45,15 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 def _turned_to(item: pytest.Item) -> Examination:
     examination = item.config.stash[examination_key]
-    wanted = getattr(getattr(item, "module", None), "LOOKED_FOR", ())
-    examination.turn_to(item.path.name, wanted, item.nodeid)
+    examination.turn_to(*_looked_for_by(item))
     return examination
+
+
+@functools.lru_cache(None)
+def _looked_for_by(item: pytest.Item) -> tuple[str, Sequence[str], str]:
+    """File name of a test's suite, the names that the suite looks for, and the test's id."""
+    wanted = getattr(getattr(item, "module", None), "LOOKED_FOR", ())
+    return item.path.name, wanted, item.nodeid
 
 
 def pytest_json_runtest_stage(report: pytest.TestReport) -> dict[str, Any]:
