@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import resource
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -15,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.measuring import grade_command, make_class, peak_pss_mb_of, single_threaded
+from benchmarks.measuring import grade_command, make_class, pss_mb_of, single_threaded
 from grader.results import Results
 
 SIZES = (100, 1_000, 10_000)
@@ -32,7 +33,9 @@ class Growth:
         submissions: how many.
         wall: seconds from start to end: listing, hashing, examining, writing and reporting.
         cpu: processor seconds of all processes.
-        memory_mb: largest sum of the proportional set sizes of all processes.
+        memory_mb: sum of the proportional set sizes of all processes, which it was below in 95
+            of 100 looks.  The more looks, the higher is the highest: a large class has more.
+        peak_mb: the highest of the looks.
         again: seconds of a second run, in which everything is up to date.
     """
 
@@ -40,6 +43,7 @@ class Growth:
     wall: float
     cpu: float
     memory_mb: float
+    peak_mb: float
     again: float
 
     def row(self) -> str:
@@ -47,16 +51,18 @@ class Growth:
         each = 1000 / self.submissions
         return (
             f"| {self.submissions:,} | {self.wall:.0f} | {self.wall * each:.1f} | "
-            f"{self.cpu * each:.1f} | {self.memory_mb:.0f} | {self.again * each:.2f} |"
+            f"{self.cpu * each:.1f} | {self.memory_mb:.0f} | {self.peak_mb:.0f} | "
+            f"{self.again * each:.2f} |"
         )
 
 
 def main(sizes: Sequence[int]) -> None:
     """Grade each class, print a table, and the same as JSON."""
     print(
-        "| submissions | wall s | wall ms each | CPU ms each | peak PSS MB | up to date, ms each |"
+        "| submissions | wall s | wall ms each | CPU ms each | PSS MB, 95 % | PSS MB, peak | "
+        "up to date, ms each |"
     )
-    print("|---:|---:|---:|---:|---:|---:|", flush=True)
+    print("|---:|---:|---:|---:|---:|---:|---:|", flush=True)
     found = []
     for size in sizes:
         with tempfile.TemporaryDirectory(prefix="grade-growth-") as name:
@@ -74,7 +80,7 @@ def grow(folder: Path, size: int) -> Growth:
     crowd, out = make_class(folder / "class", size), folder / "out"
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     begun = time.perf_counter()
-    memory = peak_pss_mb_of(_start(crowd, out, "--fresh"), SAMPLE_SECONDS)
+    memory = pss_mb_of(_start(crowd, out, "--fresh"), SAMPLE_SECONDS)
     wall = time.perf_counter() - begun
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     begun = time.perf_counter()
@@ -82,7 +88,8 @@ def grow(folder: Path, size: int) -> Growth:
     again = time.perf_counter() - begun
     _check(out, size)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return Growth(size, wall, cpu, memory, again)
+    most = statistics.quantiles(memory, n=20)[-1]
+    return Growth(size, wall, cpu, most, max(memory), again)
 
 
 def _start(crowd: Path, out: Path, *options: str) -> subprocess.Popen[bytes]:

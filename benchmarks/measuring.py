@@ -77,18 +77,20 @@ def fresh_command(submission: Path, report: Path) -> list[str]:
 
 def peak_pss_mb(command: Sequence[str]) -> float:
     """Largest sum of the proportional set sizes of a command and all below it, in MB."""
-    return peak_pss_mb_of(
-        subprocess.Popen(command, stdout=subprocess.DEVNULL, env=single_threaded())
-    )
+    started = subprocess.Popen(command, stdout=subprocess.DEVNULL, env=single_threaded())
+    return max(pss_mb_of(started))
 
 
-def peak_pss_mb_of(process: subprocess.Popen[bytes], every: float = SAMPLE_SECONDS) -> float:
-    """The same of a command that runs already, looked at every so many seconds."""
-    peak = 0
+def pss_mb_of(process: subprocess.Popen[bytes], every: float = SAMPLE_SECONDS) -> list[float]:
+    """Sums for a command that runs already, looked at every so many seconds until it ends.
+
+    Processes are read one after the other, so pages that change hands meanwhile count twice.
+    """
+    looks = []
     while process.poll() is None:
-        peak = max(peak, sum(pss_kb(pid) for pid in process_tree(process.pid)))
+        looks.append(sum(pss_kb(pid) for pid in process_tree(process.pid)) / 1024)
         time.sleep(every)
-    return peak / 1024
+    return looks
 
 
 def process_tree(root: int) -> Iterator[int]:

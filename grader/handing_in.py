@@ -43,7 +43,7 @@ class HandedIn(Frozen):
 def handing_in_facts(submission: Submission) -> dict[str, str]:
     """The part of a report's facts about handing in; empty where nothing is known of it."""
     facts = {}
-    if submission.timing != Timing():
+    if submission.timing != UNTIMED:
         facts["timing"] = submission.timing.model_dump_json(exclude_defaults=True)
     if submission.people:
         facts["people"] = PEOPLE.dump_json(submission.people).decode()

@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo
 from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
-from grader.model import Frozen, Late, Timing
+from grader.model import UNTIMED, Frozen, Late, Timing
 from grader.times import SECOND, span_text, time_text
 from grader.yaml_values import WHOLE_REASON, Duration, Instant, Percent, Points, Section, ZoneName
 
@@ -157,7 +157,7 @@ def lateness(
     Returns:
         `None` if neither the rubric nor the platform knows anything of a time.
     """
-    if rules is None and timing == Timing():
+    if rules is None and timing == UNTIMED:
         return None
     times = deadlines(timing, rules, extension)
     submitted = on_the_clock(timing.submitted, rules, times.due)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from grader.intake.names import safe_id
-from grader.model import Person, Timing
+from grader.model import UNTIMED, Person, Timing
 
 
 @dataclass
@@ -29,7 +29,7 @@ class Delivery:
     student: str
     entries: list[tuple[Path, str]] = field(default_factory=list)
     people: tuple[Person, ...] = ()
-    timing: Timing = field(default_factory=Timing)
+    timing: Timing = UNTIMED
     notes: list[str] = field(default_factory=list)
     problem: str = ""
 

@@ -16,7 +16,7 @@ import yaml
 from grader.errors import SubmissionsError
 from grader.intake.deliveries import Delivery
 from grader.located_yaml import yaml_problem
-from grader.model import Person, Timing
+from grader.model import UNTIMED, Person, Timing
 from grader.text import printable
 from grader.times import parse_time
 
@@ -82,6 +82,6 @@ def _people(entry: dict[str, Any]) -> Iterator[Person]:
 def _timing(entry: dict[str, Any]) -> Timing:
     text = entry.get(":created_at")
     if not isinstance(text, str) or not text.strip():
-        return Timing()
+        return UNTIMED
     moment = parse_time(text)
     return Timing(submitted=moment, unread="" if moment else printable(text.strip()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import stat
 import sys
@@ -255,26 +256,40 @@ def _sorted_out(
             parent = distinct[0].name.rpartition("/")[0]
             renamed = f"{parent}/{file}" if parent else file
             chosen[file] = SourceFile(place=distinct[0].place, name=renamed)
-    spare = [source.name for source in others]
     return Submission(
         student=student,
         name=printable(name),
         origin=printable(origin),
         files=(*chosen.values(), *others),
-        candidates={
-            milestone.id: _candidates(milestone.file, chosen, spare)
-            for milestone in rubric.milestones
-        },
+        candidates=_candidates(
+            tuple((milestone.id, milestone.file) for milestone in rubric.milestones),
+            tuple((file, source.name) for file, source in chosen.items()),
+            tuple(source.name for source in others),
+        ),
         notes=tuple(collected.notes),
         problem=" ".join(problems),
     )
 
 
-def _candidates(file: str, chosen: dict[str, SourceFile], spare: list[str]) -> tuple[str, ...]:
-    """The milestone's own file, then files of other names, then other milestones' files."""
-    own = [chosen[file].name] if file in chosen else []
-    rest = [source.name for key, source in reversed(chosen.items()) if key != file]
-    return (*own, *spare, *rest)
+@functools.lru_cache(1_000)  # most of a class hand in the same names, and share the answer
+def _candidates(
+    milestones: Sequence[tuple[str, str]],
+    chosen: Sequence[tuple[str, str]],
+    spare: Sequence[str],
+) -> dict[str, tuple[str, ...]]:
+    """A milestone's own file, then files of other names, then other milestones' files.
+
+    Args:
+        milestones: id and file of each.
+        chosen: file of a milestone, and the name of the one that serves it.
+        spare: names of other files.
+    """
+    found = {}
+    for milestone, wanted in milestones:
+        own = [name for file, name in chosen if file == wanted]
+        rest = [name for file, name in reversed(chosen) if file != wanted]
+        found[milestone] = (*own, *spare, *rest)
+    return found
 
 
 def _distinct(rivals: Sequence[SourceFile]) -> list[SourceFile]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from grader.intake.deliveries import Delivery
 from grader.intake.names import split_owner
 from grader.intake.platforms import Named, blackboard_name, read_name
-from grader.model import Person, Timing
+from grader.model import UNTIMED, Person, Timing
 from grader.text import printable
 from grader.times import parse_time
 
@@ -86,10 +86,10 @@ def _add(
 def _stamped(folder: Path) -> Timing:
     """The time that nbgrader wrote when it collected `submitted/jdoe/ps1/`."""
     if folder.resolve().parent.name != NBGRADER_FOLDER:
-        return Timing()
+        return UNTIMED
     stamps = sorted(folder.glob(f"*/{STAMP}"))
     if len(stamps) != 1 or stamps[0].is_symlink() or not stamps[0].is_file():
-        return Timing()
+        return UNTIMED
     try:
         text = stamps[0].read_text(encoding="utf-8")[:100].strip()
     except (OSError, UnicodeDecodeError):
