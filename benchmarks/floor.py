@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import NoReturn
 
 import pytest
-import torch
 
 from benchmarks.measuring import single_threaded
 from grader.batch import setup_of
@@ -30,6 +29,7 @@ from grader.examiner.session import run_pytest
 from grader.examiner.transport import InProcess
 from grader.examiner.warmth import warm
 from grader.rubric import load_rubric
+from grader.sandbox.computing import compute_simply
 
 SUBMISSIONS = 32
 
@@ -94,7 +94,7 @@ def _children_cpu() -> float:
 
 def main() -> int:
     """Become a warm session, as a nursery does, and measure."""
-    torch.set_num_threads(1)  # a fork of a process with more hangs
+    compute_simply()  # with more threads a fork of it would hang
     warm()
     setup = setup_of(load_rubric(default_rubric()), walls=())
     return run_pytest(setup, [plugin, Floor(setup)], ("--json-report-file=none",))

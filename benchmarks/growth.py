@@ -88,7 +88,7 @@ def grow(folder: Path, size: int) -> Growth:
     again = time.perf_counter() - begun
     _check(out, size)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    most = statistics.quantiles(memory, n=20)[-1]
+    most = statistics.quantiles(memory, n=20, method="inclusive")[-1]
     return Growth(size, wall, cpu, most, max(memory), again)
 
 

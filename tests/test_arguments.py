@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -20,6 +21,21 @@ def call(function: Callable[..., Any], *arguments: tuple[str, Any], tensors: boo
     return function(*positional, **named)
 
 
+def named_by_another(x: torch.Tensor, eps: float = 1e-5) -> float:
+    """What a decorated function says that its parameters are."""
+    return eps
+
+
+@functools.wraps(named_by_another)
+def decorated(given: torch.Tensor, *, eps: float = 0.0) -> float:
+    return eps
+
+
+@functools.wraps(lambda x, epsilon=1e-5: epsilon)
+def named_otherwise(x: torch.Tensor, eps: float = 0.0) -> float:
+    return eps
+
+
 FORMS: dict[str, Callable[..., Any]] = {
     "as in the stub": lambda x, eps=1e-5: eps,
     "renamed": lambda data, epsilon=1e-5: epsilon,
@@ -28,6 +44,8 @@ FORMS: dict[str, Callable[..., Any]] = {
     "further parameters before": lambda x, dim=-1, eps=1e-5: eps,
     "any positional": lambda *given: given[1],
     "any named": lambda x, **given: given.get("eps", "not given"),
+    "decorated": decorated,
+    "decorated, of other names": named_otherwise,
     "anything": lambda *given, **named: named.get("eps", given[-1]),
 }
 
@@ -92,6 +110,10 @@ class Named:
         self.sizes = (d_model, d_ff)
 
 
+class Inherited(Swapped):
+    """What another class takes."""
+
+
 class AnyNamed:
     """Whatever comes by name."""
 
@@ -100,7 +122,8 @@ class AnyNamed:
 
 
 @pytest.mark.parametrize(
-    "create", [InOrder, Swapped, Renamed, HalfRenamed, WithDefaults, Stars, Named, AnyNamed]
+    "create",
+    [InOrder, Swapped, Renamed, HalfRenamed, WithDefaults, Stars, Named, Inherited, AnyNamed],
 )
 def test_sizes_reach_a_constructor(create: Callable[..., Any]) -> None:
     """By name where the names are known, otherwise by place."""
