@@ -10,6 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol
 
+from grader.examiner.child import DISTURBED
 from grader.examiner.lasting import LastingNursery
 from grader.examiner.messages import UNWRITTEN, Job, Setup
 from grader.intake.staging import StagingArea
@@ -162,7 +163,10 @@ class Local:
         """
         student, status = self._nursery.next_done()
         folder, report = self._staged.pop(student)
+        lost = not self._staging.is_whole(folder)
         self._staging.remove(folder)
+        if lost and status == 0:
+            status = DISTURBED
         if status >= UNWRITTEN:
             reason = status - UNWRITTEN
             raise OSError(reason, os.strerror(reason), str(report))

@@ -109,3 +109,12 @@ def test_a_folder_with_a_milestones_name_can_be_staged(tmp_path: Path, rubric: R
         folder = staging.stage(sources)
         staged = sorted(path.read_bytes() for path in folder.rglob("*") if path.is_file())
     assert b"m" in staged
+
+
+def test_a_staged_file_that_is_removed_is_missed() -> None:
+    """Only what was staged can be lost: not what gave way to a file of the same name."""
+    with StagingArea() as staging:
+        folder = staging.stage([("a.py", b"x = 1"), ("a.py/b.py", b""), ("sub/c.py", b"")])
+        assert staging.is_whole(folder)
+        (folder / "sub" / "c.py").unlink()
+        assert not staging.is_whole(folder)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from grader.errors import ClusterError, GraderError, SuiteError
+from grader.examiner.child import DISTURBED
 from grader.examiner.client import Nursery
 from grader.examiner.messages import Job, Setup
 from grader.intake.staging import StagingArea
@@ -137,6 +138,8 @@ class WarmAssignment:
         )
         try:
             status = self._run(job)
+            if status == 0 and not self._staging.is_whole(folder):
+                status = DISTURBED
             if status or not report.exists():
                 return status, b"", b""
             return status, report.read_bytes(), log.read_bytes()

@@ -250,8 +250,8 @@ def examine(
             try that may have been anybody, and the submission deserves another one.
 
     Returns:
-        0 if the report is written, `DISTURBED` if the submission deserves another try or can have
-        no fair one, `UNWRITTEN` and an errno if the report cannot be written.
+        0 if the report is written, `DISTURBED` if the submission deserves another try,
+        `UNWRITTEN` and an errno if the report cannot be written.
     """
     config = session.config
     Draw.seed = job.seed
@@ -271,16 +271,10 @@ def examine(
         if not all_passed(config, items):
             examination.diagnose(suite, getattr(items[0].getparent(pytest.Module), "obj", None))
     examination.end()
-    if (examination.disturbed and not last_try) or _files_are_gone(job):
+    if examination.disturbed and not last_try:
         return DISTURBED
     try:
         write_report(session, job, examination)
     except OSError as error:
         return UNWRITTEN + (error.errno or 0)
     return 0
-
-
-def _files_are_gone(job: Job) -> bool:
-    """Whether somebody has removed staged files: that they were missing is not the student's."""
-    names = {name for candidates in job.candidates.values() for name in candidates}
-    return not all((Path(job.folder) / name).is_file() for name in names)

@@ -54,6 +54,7 @@ class StagingArea:
     def __enter__(self) -> StagingArea:
         self._folder = TemporaryFolder("staging")
         self.root = self._folder.path
+        self._written: dict[Path, list[Path]] = {}
         return self
 
     def __exit__(
@@ -71,6 +72,7 @@ class StagingArea:
             OSError: if a file cannot be written.
         """
         folder = Path(tempfile.mkdtemp(dir=self.root, prefix="submission-"))
+        written = self._written[folder] = []
         for name, content in sources:
             target = folder / name
             with suppress(FileExistsError, NotADirectoryError, IsADirectoryError):
@@ -79,10 +81,20 @@ class StagingArea:
                 with naming(target):
                     target.write_bytes(content)
                 target.chmod(READ_ALL)
+                written.append(target)
         for parent, _, _ in os.walk(folder):
             Path(parent).chmod(stat.S_IRWXU | READ_ALL | ENTER_ALL)
         return folder
 
+    def is_whole(self, folder: Path) -> bool:
+        """Whether every file that was staged is still there.
+
+        Where somebody has removed one, as tools do that clear temporary folders, what was found
+        out since is not the student's fault.
+        """
+        return all(path.is_file() for path in self._written[folder])
+
     def remove(self, folder: Path) -> None:
         """Remove one submission's folder."""
+        del self._written[folder]
         shutil.rmtree(folder, ignore_errors=True)

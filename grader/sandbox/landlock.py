@@ -89,9 +89,13 @@ def make_ruleset(rules: Iterable[tuple[int, Access]], abi: int) -> int:
     if abi >= 6:
         attributes += struct.pack("Q", SCOPES)
     ruleset = _checked(_syscall(CREATE_RULESET, attributes, len(attributes), 0))
-    for descriptor, access in rules:
-        rule = struct.pack("=Qi", access & handled, descriptor)
-        _checked(_syscall(ADD_RULE, ruleset, PATH_BENEATH, rule, 0))
+    try:
+        for descriptor, access in rules:
+            rule = struct.pack("=Qi", access & handled, descriptor)
+            _checked(_syscall(ADD_RULE, ruleset, PATH_BENEATH, rule, 0))
+    except OSError:
+        os.close(ruleset)
+        raise
     return ruleset
 
 

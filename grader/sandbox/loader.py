@@ -1,4 +1,4 @@
-"""Loads a student's file the way a patient teacher would: statement by statement.
+"""Loads a student's file the way a patient teacher would: what works of it is used.
 
 A statement at the top level that raises (a plot without a screen, a training loop that fails,
 `input()` without a keyboard) is noted and skipped, and the definitions below it are still
@@ -17,6 +17,7 @@ import importlib.util
 import linecache
 import sys
 import types
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import pairwise
@@ -84,13 +85,13 @@ class StatementLoader(importlib.abc.Loader):
         lines = source.splitlines(keepends=True)
         linecache.cache[str(self.path)] = (len(source), None, lines, str(self.path))
         whole = None if self.definitions_only else _compiled_whole(source, self.path)
-        raised = None if whole is None else _raised(whole, module)
+        raised = None if whole is None else _raised(whole, module, self.path.parent)
         if whole is not None and raised is None:
             return
         tree = _parsed(source, self.path)
         statements = list(chosen_statements(tree, self.definitions_only))
         if raised is not None:
-            statements = statements[self._skip(raised, whole, statements) :]
+            statements = statements[self._skip(*raised, statements) :]
         elif ast.get_docstring(tree) is not None:
             module.__doc__ = ast.get_docstring(tree)
         flags = _future_flags(tree)
@@ -110,22 +111,20 @@ class StatementLoader(importlib.abc.Loader):
         except BaseException as error:
             if len(statements) > 1:  # one of them does not compile
                 return self._execute(statements[:1], module, flags)
-            return self._skip(error, None, statements)
-        raised = _raised(code, module)
-        return len(statements) if raised is None else self._skip(raised, code, statements)
+            return self._skip(0, fault_of(error, self.path.parent), statements)
+        raised = _raised(code, module, self.path.parent)
+        return len(statements) if raised is None else self._skip(*raised, statements)
 
-    def _skip(
-        self, error: BaseException, code: types.CodeType | None, statements: Sequence[ast.stmt]
-    ) -> int:
+    def _skip(self, at: int, fault: Fault, statements: Sequence[ast.stmt]) -> int:
         """Note the statement that raised.
 
         Returns:
             How many statements are dealt with, that one among them.
         """
-        failed = _statement_at(_line_in(error, code), statements)
+        failed = _statement_at(at, statements)
         if len(self.skipped) < MAX_SKIPPED:
-            line = statements[failed].lineno
-            self.skipped.append(fault_of(error, self.path.parent, line))
+            line = fault.line or statements[failed].lineno
+            self.skipped.append(fault.model_copy(update={"line": line}))
         return failed + 1
 
     def values_of(self, name: str) -> list[object]:
@@ -153,12 +152,19 @@ def _compiled_whole(source: str, path: Path) -> types.CodeType | None:
         return None
 
 
-def _raised(code: types.CodeType, module: types.ModuleType) -> BaseException | None:
-    """Execute code in a module's namespace; return what it has raised."""
+def _raised(
+    code: types.CodeType, module: types.ModuleType, folder: Path
+) -> tuple[int, Fault] | None:
+    """Execute code in a module's namespace.
+
+    Returns:
+        Line of the module and fault, if it has raised.  The exception itself must not be kept: it
+        holds on to all that the student's functions had in memory.
+    """
     try:
         exec(code, module.__dict__)  # noqa: S102
     except BaseException as error:
-        return error
+        return _line_in(error, code), fault_of(error, folder)
     return None
 
 
@@ -241,7 +247,9 @@ def _parsed(source: str, path: Path) -> ast.Module:
         SyntaxError: also for nesting that the parser gives up on.
     """
     try:
-        return ast.parse(source, filename=str(path))
+        with warnings.catch_warnings():  # student code may have made errors of them
+            warnings.simplefilter("ignore")
+            return ast.parse(source, filename=str(path))
     except (MemoryError, RecursionError):
         raise SyntaxError("brackets or blocks are nested too deep", _at(path, 1)) from None
 

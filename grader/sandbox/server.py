@@ -116,8 +116,7 @@ class SandboxServer:
             uid = claim.uid if claim else None
             if uid is not None:
                 os.chown(scratch, uid, uid)
-            pid = self._fork(policy, uid, scratch, channel, output)
-            pidfd = os.pidfd_open(pid)
+            pid, pidfd = self._fork(policy, uid, scratch, channel, output)
         except OSError:
             shutil.rmtree(scratch, ignore_errors=True)
             if claim is not None:
@@ -127,7 +126,8 @@ class SandboxServer:
 
     def _fork(
         self, policy: WorkerPolicy, uid: int | None, scratch: Path, channel: int, output: int
-    ) -> int:
+    ) -> tuple[int, int]:
+        """Fork a worker; return its pid and a descriptor of it."""
         ruleset = prepare(policy, scratch, self.libraries.readable)
         try:
             pid = os.fork()
@@ -137,7 +137,12 @@ class SandboxServer:
         finally:
             if ruleset is not None:
                 os.close(ruleset)
-        return pid
+        try:
+            return pid, os.pidfd_open(pid)
+        except OSError:  # nobody could end it later
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+            raise
 
     def _end(self, running: RunningWorker) -> None:
         """Kill a worker and all it has started, tell how it ended, remove its scratch."""

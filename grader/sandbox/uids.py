@@ -1,7 +1,7 @@
 """A uid for each worker that no other worker on this machine has, whichever run started it.
 
-Everything that runs under a worker's uid is killed when the worker ends; two runs that shared a
-uid would kill each other's workers.
+Workers that shared a uid could signal each other and read each other's files; and where seccomp
+does not stand, everything that runs under a worker's uid is killed when the worker ends.
 """
 
 from __future__ import annotations

@@ -1,0 +1,23 @@
+import torch
+
+PREDICTED_XHAT = [-1.3416, -0.4472, 0.4472, 1.3416]; EPS = 1e-5
+
+
+def experiment():
+    history = []
+    for size in (1 << 20, 1 << 12):
+        try:
+            while True:
+                history.append(torch.empty(size))
+        except RuntimeError:
+            print("kept", len(history))
+    return torch.empty(1 << 28), history
+
+
+results, history = experiment()
+
+
+def layernorm_scratch(x, eps=EPS):
+    mean = x.mean(-1, keepdim=True)
+    var = ((x - mean) ** 2).mean(-1, keepdim=True)
+    return (x - mean) / torch.sqrt(var + eps)
