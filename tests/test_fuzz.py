@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from grader.errors import StudentFaultError
 from grader.examiner.checks import Draw, expect_close
 from grader.examiner.milestone import MilestoneUnderTest
-from grader.examiner.source import Sources
+from grader.examiner.source import Sources, Telling
 from grader.examiner.student import Student
 from grader.examiner.transport import Sandboxed
 from grader.sandbox.channel import Worker
@@ -66,7 +66,7 @@ class ScriptedWorker(Worker):
 class NoSources(Sources):
     """Nothing is read ahead: the first question is that for the file."""
 
-    def look_ahead(self, file: str) -> None:
+    def look_ahead(self, file: str, telling: Telling) -> None:
         """Read nothing."""
 
 

@@ -13,7 +13,7 @@ from grader.examiner.diagnosis.finding import Budget
 from grader.examiner.foresight import NO_PLAN, Plan
 from grader.examiner.messages import Setup, SuiteMilestone
 from grader.examiner.milestone import MilestoneUnderTest
-from grader.examiner.source import Sources
+from grader.examiner.source import Sources, Telling, names_are_enough
 from grader.examiner.student import Student
 from grader.examiner.transport import InProcess, Sandboxed, Transport
 from grader.sandbox.channel import Spawner
@@ -63,13 +63,20 @@ class Examination:
         self.findings: dict[str, dict[str, object]] = {}
         self._budget = Budget()
 
-    def turn_to(self, suite: str, wanted: Sequence[str], test: str) -> None:
+    def turn_to(
+        self,
+        suite: str,
+        wanted: Sequence[str],
+        test: str,
+        telling: Telling = names_are_enough,
+    ) -> None:
         """Make `student` and `draw` those of one test.
 
         Args:
             suite: file name of the suite; it says which milestone is examined.
             wanted: names that the suite needs.
             test: id of the test.
+            telling: see `Sources.look_ahead`.
         """
         self.draw.turn_to(test)
         milestone = self._milestone_of(suite)
@@ -83,6 +90,7 @@ class Examination:
                 self._sources,
                 [other.file for other in self._setup.milestones if other is not milestone],
                 self._plans.get(suite, NO_PLAN),
+                telling,
             )
         self.student.turn_to(self._under_test[milestone.id])
 

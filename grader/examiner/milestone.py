@@ -31,7 +31,7 @@ from grader.examiner.explain import (
 )
 from grader.examiner.foresight import NO_PLAN, Answered, Foresight, Form, Plan, form_of
 from grader.examiner.questions import Asked, BuildQuestion
-from grader.examiner.source import Sources
+from grader.examiner.source import Sources, Telling, names_are_enough
 from grader.examiner.transport import Transport
 from grader.model import Verdict
 from grader.sandbox.vocabulary import Built, Fault, Faulted, Loaded, Outline, Reply
@@ -53,9 +53,10 @@ class MilestoneUnderTest:
         candidates: files of the submission to try, best first.
         wanted: names that the suite needs; they tell which candidate is the right one.
         question_seconds: for the message of a time-out.
-        sources: outlines of the submission's files.
+        sources: what the submission's files say.
         other_files: files of the other milestones, whose faults are not this one's.
         plan: questions to ask ahead.
+        telling: see `Sources.look_ahead`.
 
     Attributes:
         notes: what the student should know besides.
@@ -72,6 +73,7 @@ class MilestoneUnderTest:
         sources: Sources | None = None,
         other_files: Sequence[str] = (),
         plan: Plan = NO_PLAN,
+        telling: Telling = names_are_enough,
     ) -> None:
         self.transport = transport
         self.file = file
@@ -81,6 +83,7 @@ class MilestoneUnderTest:
         self._sources = sources or Sources(transport)
         self._other_files = other_files
         self._plan = plan
+        self._telling = telling
         self._journal: list[Asked] = []
         self._forms: dict[BuildQuestion, Form] = {}
         self._exchange = Exchange(transport, file)
@@ -344,7 +347,7 @@ class MilestoneUnderTest:
             "file": candidate,
             "definitions_only": self._definitions_only,
         }
-        self._sources.look_ahead(candidate)
+        self._sources.look_ahead(candidate, self._telling)
         self.shared = not self.transport.fresh
         reply, _ = self._guarded(lambda: self.transport.ask(question, {}), doing)
         if isinstance(reply, Faulted):

@@ -12,6 +12,7 @@ from _pytest.runner import runtestprotocol  # as pytest-rerunfailures does
 
 from grader.errors import StudentFaultError
 from grader.examiner.examination import Examination
+from grader.examiner.source import Telling, names_are_enough
 from grader.model import Verdict
 from grader.text import printable
 
@@ -50,10 +51,11 @@ def _turned_to(item: pytest.Item) -> Examination:
 
 
 @functools.lru_cache(None)
-def _looked_for_by(item: pytest.Item) -> tuple[str, Sequence[str], str]:
-    """File name of a test's suite, the names that the suite looks for, and the test's id."""
-    wanted = getattr(getattr(item, "module", None), "LOOKED_FOR", ())
-    return item.path.name, wanted, item.nodeid
+def _looked_for_by(item: pytest.Item) -> tuple[str, Sequence[str], str, Telling]:
+    """What `Examination.turn_to` has to know of a test, from the test and its suite."""
+    suite = getattr(item, "module", None)
+    telling = getattr(suite, "TELLING", names_are_enough)
+    return item.path.name, getattr(suite, "LOOKED_FOR", ()), item.nodeid, telling
 
 
 def pytest_json_runtest_stage(report: pytest.TestReport) -> dict[str, Any]:

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from grader.errors import FrameError, WorkerCrashedError, WorkerTimeoutError
 from grader.examiner.transport import NAMES, OUTLINE, Question, Transport
 from grader.sandbox.vocabulary import FunctionOutline, Named, Outline, Outlined, Reply
+
+# Whether the names of a file, which may be unknown, tell that its outline is needed.
+Telling = Callable[[frozenset[str] | None], bool]
+
+
+def names_are_enough(names: frozenset[str] | None) -> bool:
+    """Where nobody needs an outline beforehand."""
+    return False
 
 
 class Sources:
@@ -21,12 +29,20 @@ class Sources:
         self._known: dict[str, Outline | None] = {}
         self._names: dict[str, frozenset[str]] = {}
 
-    def look_ahead(self, file: str) -> None:
-        """Read a file's names if that needs no other process than the one that runs."""
-        if self._transport.fresh and file not in self._names:
-            reply = self._ask({"question": NAMES, "file": file})
-            if isinstance(reply, Named) and reply.names is not None:
-                self._names[file] = frozenset(reply.names)
+    def look_ahead(self, file: str, telling: Telling) -> None:
+        """Read a file's names if that needs no other process than the one that runs.
+
+        Args:
+            file: the file.
+            telling: whether its names tell that the outline is needed too, which is read at once.
+        """
+        if not self._transport.fresh or file in self._names:
+            return
+        reply = self._ask({"question": NAMES, "file": file})
+        if isinstance(reply, Named) and reply.names is not None:
+            self._names[file] = frozenset(reply.names)
+        if telling(self._names.get(file)) and self._transport.fresh:
+            self.outline(file)
 
     def names(self, file: str) -> frozenset[str] | None:
         """Every name that a file uses, but local variables; `None` if that is not known."""

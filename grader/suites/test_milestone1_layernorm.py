@@ -237,10 +237,17 @@ def test_input_unchanged(student: Student, draw: Draw) -> None:
         )
 
 
+def may_call_built_ins(names: frozenset[str] | None) -> bool:
+    """Whether a source with these names may call one of PyTorch's own normalisations."""
+    return names is None or any(map(is_built_in, names - {FUNCTION}))
+
+
+TELLING = may_call_built_ins
+
+
 def built_ins_called(student: Student) -> list[str]:
     """PyTorch's own normalisations that the source calls on the way to the result."""
-    names = student.names
-    if names is not None and not any(map(is_built_in, names - {FUNCTION})):
+    if not may_call_built_ins(student.names):
         return []
     calls = [call for function in student.source_of(FUNCTION) for call in function.calls]
     foreign = [c for c in calls if c.startswith("torch.") or not ("." in c or student.defines(c))]
