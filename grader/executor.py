@@ -179,4 +179,6 @@ class Local:
 
 def failure(status: int) -> str:
     """Why there is no report, from the exit status of the examiner's child."""
+    if status == DISTURBED:
+        return "Somebody removed its files while it was examined. Run the same command again."
     return f"The examination itself failed (status {status})." if status else ""

@@ -164,6 +164,13 @@ def test_a_faulty_hidden_test_is_named(deeds: Deeds) -> None:
     assert "ZeroDivisionError: division by zero" in problem
 
 
+def test_lost_files_are_named(deeds: Deeds) -> None:
+    """What happened, and what to do."""
+    assert deeds.card("lose-files")["problem"] == (
+        "Somebody removed its files while it was examined. Run the same command again."
+    )
+
+
 @pytest.mark.parametrize("deed", OUR_FAULTS)
 def test_what_did_not_pass_is_not_reported_as_passed(deeds: Deeds, deed: str) -> None:
     """Where there is a report at all, the test's own verdict is not `passed`."""
