@@ -10,7 +10,13 @@ from typing import Any
 
 import pytest
 
-from grader.sandbox.loader import MAX_SOURCE_BYTES, StatementLoader, load_file, read_source
+from grader.sandbox.loader import (
+    KNOWS_COLUMNS,
+    MAX_SOURCE_BYTES,
+    StatementLoader,
+    load_file,
+    read_source,
+)
 
 pytestmark = pytest.mark.usefixtures("untouched_process")
 
@@ -85,11 +91,42 @@ def test_no_statement_keeps_the_rest_from_being_loaded(
     assert loader.skipped[0].line in (2, 3)
 
 
-def test_statements_on_one_line_are_told_apart(tmp_path: Path) -> None:
-    """Of several statements with semicolons only the one that raises is left out."""
-    module, loader = load(tmp_path, "a = 1; b = missing; c = 3\nd = 4\n")
-    assert values(module) == {"a": 1, "c": 3, "d": 4}
-    assert faults(loader) == [("NameError", 1)]
+COLUMNS = pytest.param(
+    True, marks=pytest.mark.skipif(not KNOWS_COLUMNS, reason="from Python 3.11 on")
+)
+
+
+@pytest.mark.parametrize("knows_columns", [False, COLUMNS])
+@pytest.mark.parametrize(
+    ("text", "found", "wrong"),
+    [
+        ("a = 1; b = missing; c = 3\nd = 4\n", {"a": 1, "c": 3, "d": 4}, 1),
+        ("missing; b = [1]; b.append(2); missing; b.append(3)\n", {"b": [1, 2, 3]}, 2),
+        ('é = 1; "é".missing; ö = 2\n', {"é": 1, "ö": 2}, 1),
+        ("b = (1,\n 2); missing; c = (3,\n missing); d = 4\n", {"b": (1, 2), "d": 4}, 2),
+        ("b = 1; \nfor i in [1]: missing; b = 2\nc = i; \n", {"b": 1, "c": 1, "i": 1}, 1),
+    ],
+)
+def test_statements_on_one_line_are_told_apart(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    knows_columns: bool,
+    text: str,
+    found: dict[str, object],
+    wrong: int,
+) -> None:
+    """Of several statements with semicolons only those that raise are left out, and none twice."""
+    monkeypatch.setattr("grader.sandbox.loader.KNOWS_COLUMNS", knows_columns)
+    module, loader = load(tmp_path, text)
+    assert values(module) == found
+    assert len(loader.skipped) == wrong
+
+
+def test_a_decorator_that_raises_costs_its_function_only(tmp_path: Path) -> None:
+    """It stands on a line before the function's own."""
+    module, loader = load(tmp_path, "a = 1; b = 2\n@missing\n\n\ndef f(): ...\nc = 3; d = 4\n")
+    assert values(module) == {"a": 1, "b": 2, "c": 3, "d": 4}
+    assert faults(loader) == [("NameError", 2)]
 
 
 def test_a_fault_inside_a_function_points_into_it(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import __future__
 
 import ast
+import functools
 import importlib.abc
 import importlib.machinery
 import importlib.util
@@ -18,9 +19,9 @@ import linecache
 import sys
 import types
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import TypeGuard
 
@@ -29,6 +30,13 @@ from grader.sandbox.vocabulary import Fault
 
 MAX_SOURCE_BYTES = 1 << 20
 MAX_SKIPPED = 10
+# Line, from 1, and column in bytes of UTF-8, from 0: as in a syntax tree.
+Place = tuple[int, int]
+# First and last line, first and last column.
+Position = tuple[int | None, int | None, int | None, int | None]
+AT_THE_END_OF_THE_LINE = sys.maxsize
+# Code tells the column of each instruction from Python 3.11 on.
+KNOWS_COLUMNS = hasattr(types.CodeType, "co_positions")
 
 
 class SubmissionFinder(importlib.abc.MetaPathFinder):
@@ -111,11 +119,11 @@ class StatementLoader(importlib.abc.Loader):
         except BaseException as error:
             if len(statements) > 1:  # one of them does not compile
                 return self._execute(statements[:1], module, flags)
-            return self._skip(0, fault_of(error, self.path.parent), statements)
+            return self._skip((0, 0), fault_of(error, self.path.parent), statements)
         raised = _raised(code, module, self.path.parent)
         return len(statements) if raised is None else self._skip(*raised, statements)
 
-    def _skip(self, at: int, fault: Fault, statements: Sequence[ast.stmt]) -> int:
+    def _skip(self, at: Place, fault: Fault, statements: Sequence[ast.stmt]) -> int:
         """Note the statement that raised.
 
         Returns:
@@ -142,29 +150,39 @@ class StatementLoader(importlib.abc.Loader):
 def _compiled_whole(source: str, path: Path) -> types.CodeType | None:
     """A file compiled in one go, which takes half of the time; `None` if that is not possible.
 
-    Where one of its statements raises, the line has to tell which one it is.
+    Where one of its statements raises, the place has to tell which one it is.
     """
-    if ";" in source:
+    if ";" in source and not KNOWS_COLUMNS:
         return None
     try:
-        return compile(source, str(path), "exec", dont_inherit=True)
+        return compiled(source, path)
     except Exception:  # its statements may compile one by one
         return None
 
 
+@functools.lru_cache(1)
+def compiled(source: str, path: Path) -> types.CodeType:
+    """Compile a file; the last one is kept, since it is read for its names and then executed.
+
+    Raises:
+        SyntaxError: if Python does not compile it; also `MemoryError` and `RecursionError`.
+    """
+    return compile(source, str(path), "exec", dont_inherit=True)
+
+
 def _raised(
     code: types.CodeType, module: types.ModuleType, folder: Path
-) -> tuple[int, Fault] | None:
+) -> tuple[Place, Fault] | None:
     """Execute code in a module's namespace.
 
     Returns:
-        Line of the module and fault, if it has raised.  The exception itself must not be kept: it
+        Place in the module and fault, if it has raised.  The exception itself must not be kept: it
         holds on to all that the student's functions had in memory.
     """
     try:
         exec(code, module.__dict__)  # noqa: S102
     except BaseException as error:
-        return _line_in(error, code), fault_of(error, folder)
+        return _place_in(error, code), fault_of(error, folder)
     return None
 
 
@@ -261,7 +279,7 @@ def _at(path: Path, line: int) -> tuple[str, int, int, str]:
 def _on_lines_of_their_own(statements: Sequence[ast.stmt]) -> Sequence[ast.stmt]:
     """The first statements, up to one that begins on the line where another ends.
 
-    A traceback tells lines only, so such a statement is executed alone.
+    A traceback may tell lines only, so such a statement is executed alone.
     """
     for index, (statement, following) in enumerate(pairwise(statements)):
         if (statement.end_lineno or statement.lineno) >= _first_line(following):
@@ -269,19 +287,29 @@ def _on_lines_of_their_own(statements: Sequence[ast.stmt]) -> Sequence[ast.stmt]
     return statements
 
 
-def _line_in(error: BaseException, code: types.CodeType | None) -> int:
-    """The line of the module's own frame at which an exception left it."""
+def _place_in(error: BaseException, code: types.CodeType) -> Place:
+    """Where in the module's own frame an exception left it."""
     trace = error.__traceback__
     while trace is not None:
         if trace.tb_frame.f_code is code:
-            return trace.tb_lineno
+            return trace.tb_lineno, _column(code, trace.tb_lasti)
         trace = trace.tb_next
-    return 0
+    return 0, 0
 
 
-def _statement_at(line: int, statements: Sequence[ast.stmt]) -> int:
-    """Index of the statement that a line belongs to."""
-    begun = [index for index, statement in enumerate(statements) if _first_line(statement) <= line]
+def _column(code: types.CodeType, instruction: int) -> int:
+    """Column of an instruction, given by its offset in bytes, as far as Python knows it."""
+    positions: Callable[[], Iterator[Position]] | None = getattr(code, "co_positions", None)
+    if positions is None:
+        return AT_THE_END_OF_THE_LINE
+    _, _, column, _ = next(islice(positions(), instruction // 2, None))
+    return AT_THE_END_OF_THE_LINE if column is None else column
+
+
+def _statement_at(place: Place, statements: Sequence[ast.stmt]) -> int:
+    """Index of the statement that a place belongs to."""
+    begins = [(_first_line(statement), statement.col_offset) for statement in statements]
+    begun = [index for index, begin in enumerate(begins) if begin <= place]
     return begun[-1] if begun else 0
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from grader.sandbox.loader import read_source
+from grader.sandbox.loader import compiled, read_source
 
 MAX_ITEMS = 500
 # Lines that are no Python, by what they come from.
@@ -53,7 +53,7 @@ def names_in(path: Path) -> set[str] | None:
         The names; `None` if Python does not compile the file.
     """
     try:
-        waiting = [compile(read_source(path), str(path), "exec", dont_inherit=True)]
+        waiting = [compiled(read_source(path), path)]
     except (SyntaxError, MemoryError, RecursionError, ValueError):
         return None
     found: set[str] = set()
