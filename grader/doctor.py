@@ -16,7 +16,12 @@ from rich.text import Text
 from grader.cpus import available_cpus
 from grader.model import Frozen
 from grader.sandbox import landlock
-from grader.sandbox.confinement import close_descriptors, confine, prepare
+from grader.sandbox.confinement import (
+    close_descriptors,
+    confine,
+    highest_descriptor,
+    prepare,
+)
 from grader.sandbox.policy import (
     DESCRIPTORS,
     ENVIRONMENT_WALL,
@@ -138,8 +143,8 @@ def _attempt(wall: str, breach: Callable[[Path], bool], folder: Path) -> int:
             os.chown(folder / "scratch", uid, uid)
         walls = (wall, NO_NEW_PRIVILEGES)  # the kernel wants it before Landlock and seccomp
         policy = WorkerPolicy(str(folder / "scratch"), 64, 10, walls=walls)
-        ruleset = prepare(policy, folder / "scratch", ())
-        confine(policy, uid, folder / "scratch", ruleset)
+        prepared = prepare(policy, uid is not None, folder / "scratch", ())
+        confine(policy, uid, folder / "scratch", prepared)
     except OSError:
         return NOT_BUILT
     try:
@@ -150,7 +155,7 @@ def _attempt(wall: str, breach: Callable[[Path], bool], folder: Path) -> int:
 
 def _descriptor_is_open(folder: Path) -> bool:
     descriptor = os.open(folder / "secret", os.O_RDONLY)
-    close_descriptors(())
+    close_descriptors((), highest_descriptor())
     return bool(os.read(descriptor, 1))
 
 

@@ -30,7 +30,8 @@ def _write_atomically(path: Path, content: str | bytes) -> None:
         with os.fdopen(descriptor, "wb") as stream:
             stream.write(content.encode() if isinstance(content, str) else content)
             stream.flush()
-            os.fsync(stream.fileno())
+            if content:  # an empty file has nothing to lose
+                os.fsync(stream.fileno())
         Path(temporary).replace(path)
     except BaseException:
         with suppress(OSError):

@@ -9,7 +9,6 @@ import socket
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
 
 import pytest
 
@@ -266,7 +265,7 @@ def test_a_worker_that_cannot_confine_itself_does_not_start(
     spawner: Spawner, policy: WorkerPolicy
 ) -> None:
     """Without its walls no student code is loaded, and the reason is in the message."""
-    broken = WorkerPolicy(policy.folder, 1024, 77, open_files=cast(Any, "many"))
+    broken = WorkerPolicy(policy.folder, 1024, 77, file_mb=1 << 60)
     with pytest.raises(WorkerStartError, match="could not confine itself"):
         spawner.spawn(broken)
 

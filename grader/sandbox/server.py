@@ -128,15 +128,15 @@ class SandboxServer:
         self, policy: WorkerPolicy, uid: int | None, scratch: Path, channel: int, output: int
     ) -> tuple[int, int]:
         """Fork a worker; return its pid and a descriptor of it."""
-        ruleset = prepare(policy, scratch, self.libraries.readable)
+        prepared = prepare(policy, uid is not None, scratch, self.libraries.readable)
         try:
             pid = os.fork()
             if pid == 0:
                 reached = self.libraries.reached
-                worker.serve(channel, output, policy, uid, scratch, ruleset, reached)
+                worker.serve(channel, output, policy, uid, scratch, prepared, reached)
         finally:
-            if ruleset is not None:
-                os.close(ruleset)
+            if prepared.rules is not None:
+                os.close(prepared.rules)
         try:
             return pid, os.pidfd_open(pid)
         except OSError:  # nobody could end it later

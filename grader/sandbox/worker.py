@@ -18,7 +18,7 @@ from typing import NoReturn
 
 from grader.errors import FrameError, RefusedTensorError
 from grader.sandbox.computing import compute_simply
-from grader.sandbox.confinement import confine, prepare
+from grader.sandbox.confinement import Preparation, confine, prepare
 from grader.sandbox.libraries import open_libraries
 from grader.sandbox.policy import WorkerPolicy
 from grader.sandbox.runtime import Runtime
@@ -38,7 +38,7 @@ def serve(
     policy: WorkerPolicy,
     uid: int | None,
     scratch: Path,
-    ruleset: int | None,
+    prepared: Preparation,
     reached: Sequence[int],
 ) -> NoReturn:
     """Become a worker: never returns.
@@ -49,14 +49,14 @@ def serve(
         policy: limits.
         uid: user to become, or `None`.
         scratch: its own empty folder.
-        ruleset: what `prepare` has returned.
+        prepared: what `prepare` has returned.
         reached: descriptors of library folders, which stay open.
     """
     try:
         _redirect_streams(output)
         connection = socket.socket(fileno=channel)
         connection.setblocking(True)
-        confine(policy, uid, scratch, ruleset, {channel, *reached})
+        confine(policy, uid, scratch, prepared, {channel, *reached})
     except BaseException as error:
         os.write(2, f"the worker could not confine itself: {error}\n".encode())
         os._exit(NOT_CONFINED)
@@ -103,6 +103,7 @@ def _redirect_streams(output: int) -> None:
     os.dup2(nothing, 0)
     os.dup2(output, 1)
     os.dup2(output, 2)
+    os.close(nothing)
 
 
 def _flush_streams() -> None:
@@ -116,15 +117,15 @@ def main() -> NoReturn:
     start = json.loads(sys.argv[1])
     compute_simply()
     policy, scratch = WorkerPolicy.from_json(start["policy"]), Path(start["scratch"])
-    libraries = open_libraries()
-    ruleset = prepare(policy, scratch, libraries.readable)
+    libraries, uid = open_libraries(), start["uid"]
+    prepared = prepare(policy, uid is not None, scratch, libraries.readable)
     serve(
         start["channel"],
         start["output"],
         policy,
-        start["uid"],
+        uid,
         scratch,
-        ruleset,
+        prepared,
         libraries.reached,
     )
 

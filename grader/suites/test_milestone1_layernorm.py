@@ -225,10 +225,19 @@ def test_gradients_of_input(student: Student) -> None:
         raise fail(f"The gradient differs from that of nn.LayerNorm.{hint(student, cause)}")
 
 
-def test_input_unchanged(student: Student, draw: Draw) -> None:
+def call_looking_on(student: Student) -> tuple[Tensor, Answer]:
+    """An input and a call on it, with what took part in it and with the input afterwards."""
+
+    def create() -> tuple[Tensor, Answer]:
+        x = Draw("looking on").normal(2, 3, 8, mean=1.0)
+        return x, student.call(FUNCTION, x, operators=True, input_after=True)
+
+    return student.once("looking on", create)
+
+
+def test_input_unchanged(student: Student) -> None:
     """The input holds the same values after the call."""
-    x = draw.normal(3, 8, mean=1.0)
-    answer = student.call(FUNCTION, x, input_after=True)
+    x, answer = call_looking_on(student)
     expect_like(answer.tensor, x, RESULT)
     if answer.input_after is None or not close(answer.input_after, x):
         raise fail(
@@ -259,10 +268,9 @@ def is_built_in(name: str) -> bool:
     return any(built_in in name.lower() for built_in in BUILT_INS)
 
 
-def test_built_by_hand(student: Student, draw: Draw) -> None:
+def test_built_by_hand(student: Student) -> None:
     """No built-in normalisation takes part: neither in what ran nor in the source."""
-    x = draw.normal(2, 3, 8)
-    answer = student.call(FUNCTION, x, operators=True)
+    x, answer = call_looking_on(student)
     expect_like(answer.tensor, x, RESULT)
     if any(map(is_built_in, answer.operators)) or built_ins_called(student):
         raise fail(
