@@ -135,16 +135,18 @@ class ClassRun:
         self, submissions: Sequence[Submission]
     ) -> tuple[list[tuple[Submission, str]], list[Submission]]:
         """Those whose saved reports still hold, with their digests, and those to be examined."""
+        if self.fresh:
+            return [], list(submissions)
         unchanged, pending = [], []
         changes = Changes(self.provenance)
         for submission in submissions:
             digest = self._digest(read_sources(submission), submission)
-            if not self.fresh and self.results.saved_digest(submission.student) == digest:
+            if self.results.saved_digest(submission.student) == digest:
                 unchanged.append((submission, digest))
             else:
                 pending.append(submission)
                 changes.add(self.results.saved_provenance(submission.student, self.provenance))
-        if changes.students and not self.fresh:
+        if changes.students:
             self.on_notice(changes.notice(len(submissions)))
         return unchanged, pending
 

@@ -90,7 +90,7 @@ def test_results(report: Mapping[str, Any]) -> dict[str, TestResult]:
     present = {test["nodeid"]: _result_of(test) for test in report["tests"]}
     expected: Sequence[str] = report["examination"]["expected"]
     return {
-        test: present.get(test, TestResult(test=test, verdict=Verdict.NOT_RUN))
+        test: present.get(test) or TestResult(test=test, verdict=Verdict.NOT_RUN)
         for test in dict.fromkeys([*expected, *present])
     }
 
