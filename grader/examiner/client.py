@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import socket
 import subprocess
 from collections.abc import Iterator, Sequence
@@ -18,6 +19,9 @@ from grader.examiner.messages import Job, Setup, SuiteVariant
 LAST_WORDS_BYTES = 2_000
 # A nursery whose socket is closed has this long to end, before how it ended stays unsaid.
 ENDING_SECONDS = 10.0
+# An interrupt that comes between Python's last look for one and the start of a wait does not end
+# the wait: it is seen after so many seconds instead.
+LOOK_SECONDS = 1.0
 
 
 class Nursery:
@@ -107,7 +111,11 @@ class Nursery:
 
     def _read_lines(self) -> Iterator[dict[str, Any]]:
         partial = b""
+        poll = select.poll()
+        poll.register(self._socket, select.POLLIN)
         while True:
+            while not poll.poll(LOOK_SECONDS * 1000):
+                pass
             try:
                 data = self._socket.recv(1 << 16)
             except ConnectionError:
