@@ -122,11 +122,44 @@ def test_statements_on_one_line_are_told_apart(
     assert len(loader.skipped) == wrong
 
 
-def test_a_decorator_that_raises_costs_its_function_only(tmp_path: Path) -> None:
-    """It stands on a line before the function's own."""
-    module, loader = load(tmp_path, "a = 1; b = 2\n@missing\n\n\ndef f(): ...\nc = 3; d = 4\n")
+@pytest.mark.parametrize("indent", ["", "\x0c\x0c"])
+def test_a_decorator_that_raises_costs_its_function_only(tmp_path: Path, indent: str) -> None:
+    """It stands on a line before the function's own, which may begin with form feeds."""
+    text = f"a = 1; b = 2\n@missing\n\n\n{indent}def f(): ...\nc = 3; d = 4\n"
+    module, loader = load(tmp_path, text)
     assert values(module) == {"a": 1, "b": 2, "c": 3, "d": 4}
     assert faults(loader) == [("NameError", 2)]
+
+
+FORGED = """
+import sys, types
+before = 1; doubled = 2 * before
+
+class Forger:
+    def __enter__(self): ...
+    def __exit__(self, kind, error, trace):
+        error.__traceback__ = TRACE
+
+with Forger(): missing
+after = 3
+def f(): ...
+"""
+
+
+@pytest.mark.parametrize(
+    "trace",
+    [
+        "None",
+        "types.TracebackType(None, sys._getframe(1), 10**6, 1)",
+        "types.TracebackType(None, sys._getframe(1), -4, 10)",
+    ],
+)
+def test_a_traceback_that_tells_nothing_costs_no_definition(tmp_path: Path, trace: str) -> None:
+    """Where the statement that raised is not known, none is taken for another one."""
+    module, loader = load(tmp_path, FORGED.replace("TRACE", trace))
+    assert (module.before, module.doubled, module.after) == (1, 2, 3)
+    assert callable(module.f)
+    assert {kind for kind, _ in faults(loader)} == {"NameError"}
 
 
 def test_a_fault_inside_a_function_points_into_it(tmp_path: Path) -> None:

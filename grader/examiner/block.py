@@ -95,7 +95,9 @@ class BlockUnderTest:
         """
         for first, second in self._norms:
             kept = first.names | second.names
-            self.module.write({n: v if n in kept else self._zeros[n] for n, v in self.sent.items()})
+            self.module.write(
+                {n: v if n in kept else torch.zeros_like(v) for n, v in self.sent.items()}
+            )
             answer = self.module.run(x, upstream=upstream)
             if close(answer.tensor, x):
                 break
@@ -287,15 +289,12 @@ class BlockUnderTest:
             for name, value in drawn.items()
         }
 
-    @cached_property
-    def _zeros(self) -> dict[str, Tensor]:
-        """Zeros for each parameter; the same tensors each time, as they travel only once then."""
-        return {name: torch.zeros_like(value) for name, value in self.sent.items()}
-
     def _first_half_matches(self, x: Tensor) -> bool:
         """Tell whether x + attn(norm1(x)) comes out when the feed-forward network is zero."""
         zeroed = self._ffns[0].names if self._ffns else frozenset()
-        self.module.write({n: self._zeros[n] if n in zeroed else v for n, v in self.sent.items()})
+        self.module.write(
+            {n: torch.zeros_like(v) if n in zeroed else v for n, v in self.sent.items()}
+        )
         output = self.module.run(x).tensor
         expect_like(output, x, "The output of EncoderBlock")
         return any(

@@ -19,9 +19,9 @@ import linecache
 import sys
 import types
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from itertools import islice, pairwise
+from itertools import pairwise
 from pathlib import Path
 from typing import TypeGuard
 
@@ -35,8 +35,16 @@ Place = tuple[int, int]
 # First and last line, first and last column.
 Position = tuple[int | None, int | None, int | None, int | None]
 AT_THE_END_OF_THE_LINE = sys.maxsize
-# Code tells the column of each instruction from Python 3.11 on.
-KNOWS_COLUMNS = hasattr(types.CodeType, "co_positions")
+
+
+def _columns_of(code: types.CodeType) -> list[int | None]:
+    """Column of each instruction of two bytes; none are known before Python 3.11."""
+    positions: Callable[[], Iterable[Position]] = getattr(code, "co_positions", tuple)
+    return [column for _, _, column, _ in positions()]
+
+
+# Python may also have been told to forget them.
+KNOWS_COLUMNS = any(column is not None for column in _columns_of(compile("x", "", "exec")))
 
 
 class SubmissionFinder(importlib.abc.MetaPathFinder):
@@ -78,6 +86,7 @@ class StatementLoader(importlib.abc.Loader):
         self.definitions_only = definitions_only
         self.skipped: list[Fault] = []
         self._source = ""
+        self._together = True
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType | None:
         """Leave the creation of the module to Python."""
@@ -104,8 +113,8 @@ class StatementLoader(importlib.abc.Loader):
             module.__doc__ = ast.get_docstring(tree)
         flags = _future_flags(tree)
         while statements:
-            done = self._execute(_on_lines_of_their_own(statements), module, flags)
-            statements = statements[done:]
+            first = _on_lines_of_their_own(statements) if self._together else statements[:1]
+            statements = statements[self._execute(first, module, flags) :]
 
     def _execute(self, statements: Sequence[ast.stmt], module: types.ModuleType, flags: int) -> int:
         """Execute statements up to the first that raises, and note that one.
@@ -119,17 +128,22 @@ class StatementLoader(importlib.abc.Loader):
         except BaseException as error:
             if len(statements) > 1:  # one of them does not compile
                 return self._execute(statements[:1], module, flags)
-            return self._skip((0, 0), fault_of(error, self.path.parent), statements)
+            return self._skip(None, fault_of(error, self.path.parent), statements)
         raised = _raised(code, module, self.path.parent)
         return len(statements) if raised is None else self._skip(*raised, statements)
 
-    def _skip(self, at: Place, fault: Fault, statements: Sequence[ast.stmt]) -> int:
+    def _skip(self, at: Place | None, fault: Fault, statements: Sequence[ast.stmt]) -> int:
         """Note the statement that raised.
+
+        Where an exception does not tell, the statements are executed again, each by itself.
 
         Returns:
             How many statements are dealt with, that one among them.
         """
-        failed = _statement_at(at, statements)
+        if at is None and len(statements) > 1:
+            self._together = False
+            return 0
+        failed = _statement_at(at, statements) if at else 0
         if len(self.skipped) < MAX_SKIPPED:
             line = fault.line or statements[failed].lineno
             self.skipped.append(fault.model_copy(update={"line": line}))
@@ -172,12 +186,12 @@ def compiled(source: str, path: Path) -> types.CodeType:
 
 def _raised(
     code: types.CodeType, module: types.ModuleType, folder: Path
-) -> tuple[Place, Fault] | None:
+) -> tuple[Place | None, Fault] | None:
     """Execute code in a module's namespace.
 
     Returns:
-        Place in the module and fault, if it has raised.  The exception itself must not be kept: it
-        holds on to all that the student's functions had in memory.
+        Place in the module, as far as it is known, and fault, if it has raised.  The exception
+        itself must not be kept: it holds on to all that the student's functions had in memory.
     """
     try:
         exec(code, module.__dict__)  # noqa: S102
@@ -287,30 +301,33 @@ def _on_lines_of_their_own(statements: Sequence[ast.stmt]) -> Sequence[ast.stmt]
     return statements
 
 
-def _place_in(error: BaseException, code: types.CodeType) -> Place:
-    """Where in the module's own frame an exception left it."""
+def _place_in(error: BaseException, code: types.CodeType) -> Place | None:
+    """Where in the module's own frame an exception left it; a traceback can be changed."""
     trace = error.__traceback__
     while trace is not None:
         if trace.tb_frame.f_code is code:
             return trace.tb_lineno, _column(code, trace.tb_lasti)
         trace = trace.tb_next
-    return 0, 0
+    return None
 
 
 def _column(code: types.CodeType, instruction: int) -> int:
     """Column of an instruction, given by its offset in bytes, as far as Python knows it."""
-    positions: Callable[[], Iterator[Position]] | None = getattr(code, "co_positions", None)
-    if positions is None:
-        return AT_THE_END_OF_THE_LINE
-    _, _, column, _ = next(islice(positions(), instruction // 2, None))
+    columns, index = _columns_of(code), instruction // 2
+    column = columns[index] if 0 <= index < len(columns) else None
     return AT_THE_END_OF_THE_LINE if column is None else column
 
 
 def _statement_at(place: Place, statements: Sequence[ast.stmt]) -> int:
     """Index of the statement that a place belongs to."""
-    begins = [(_first_line(statement), statement.col_offset) for statement in statements]
-    begun = [index for index, begin in enumerate(begins) if begin <= place]
+    begun = [index for index, statement in enumerate(statements) if _begin(statement) <= place]
     return begun[-1] if begun else 0
+
+
+def _begin(statement: ast.stmt) -> Place:
+    """Where a statement begins: at its first decorator, which has its line to itself."""
+    first = _first_line(statement)
+    return first, statement.col_offset if first == statement.lineno else 0
 
 
 def _first_line(statement: ast.stmt) -> int:

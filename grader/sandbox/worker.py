@@ -103,7 +103,8 @@ def _redirect_streams(output: int) -> None:
     os.dup2(nothing, 0)
     os.dup2(output, 1)
     os.dup2(output, 2)
-    os.close(nothing)
+    if nothing > 2:
+        os.close(nothing)
 
 
 def _flush_streams() -> None:

@@ -144,21 +144,6 @@ def test_identity_with_zero_sublayers(student: Student) -> None:
         )
 
 
-def test_gradients_along_the_residuals(student: Student, draw: Draw) -> None:
-    """With zero weights in the sublayers the gradient passes unchanged, as x does."""
-    block, x = in_view(student)
-    upstream = draw.normal(2, 5, 8)
-    answer = block.run_with_zero_sublayers(x, upstream)
-    if not close(answer.tensor, x):
-        return  # the identity test says what is wrong
-    gradient = answer.input_gradients.get(0)
-    if gradient is None or not close(gradient, upstream):
-        raise fail(
-            "When all weights of attention and FFN are zero, the gradient must pass unchanged "
-            "along the + x path. Yours does not: detach or .data cuts it. See slide 18."
-        )
-
-
 def test_two_norms_with_own_parameters(student: Student) -> None:
     """There are two norms, each with a gain and a shift of its own."""
     first, second = build(student).norms()
@@ -263,6 +248,21 @@ def test_gradients_reach_input(student: Student) -> None:
     expect_like(gradient, x, "The gradient of the block's input")
     if not bool((gradient != 0).any()):
         raise fail("The gradient of the block's input is zero everywhere.")
+
+
+def test_gradients_along_the_residuals(student: Student, draw: Draw) -> None:
+    """With zero weights in the sublayers the gradient passes unchanged, as x does."""
+    block, x = in_view(student)
+    upstream = draw.normal(2, 5, 8)
+    answer = block.run_with_zero_sublayers(x, upstream)
+    if not close(answer.tensor, x):
+        return  # the identity test says what is wrong
+    gradient = answer.input_gradients.get(0)
+    if gradient is None or not close(gradient, upstream):
+        raise fail(
+            "When all weights of attention and FFN are zero, the gradient must pass unchanged "
+            "along the + x path. Yours does not: detach or .data cuts it. See slide 18."
+        )
 
 
 def test_gradients_reach_parameters(student: Student) -> None:
