@@ -70,6 +70,7 @@ class BlockUnderTest:
         self.d = d
         self.h = h
         self._runs: list[tuple[Tensor, Answer]] = []
+        self._known_like_x: Answer | None = None
         roles = block_roles(tuple(module.shapes.items()), d, h, f)
         self._ffns, self._attentions, self._norms = roles.ffns, roles.attentions, roles.norms
         self.sent = self._without_extras(draw.weights(module.shapes))
@@ -374,12 +375,19 @@ class BlockUnderTest:
         return Flow(received, returned)
 
     def _watched(self, x: Tensor) -> Answer:
-        """One run on x with every part in view."""
+        """One run on x with every part in view, whose output is like x."""
+        answer = self.seen_run(x)
+        if answer is not self._known_like_x:
+            expect_like(answer.tensor, x, "The output of EncoderBlock")
+            self._known_like_x = answer
+        return answer
+
+    def seen_run(self, x: Tensor) -> Answer:
+        """One run on x with every part in view, the same whenever it is asked for."""
         known = next((answer for seen, answer in self._runs if torch.equal(seen, x)), None)
         if known is None:
             parts = [self._attention_part, self._ffn_part, self._norm_part(0), self._norm_part(1)]
             watch = sorted({name for part in parts if part for name in (part.entry, part.exit)})
             known = self.with_weights().run(x, watch=watch)
-            expect_like(known.tensor, x, "The output of EncoderBlock")
             self._runs.append((x, known))
         return known

@@ -4,6 +4,8 @@ What each sublayer receives and returns is looked at where the block has such ch
 has none (everything written into one forward), the output is compared with the formula's.
 """
 
+from collections.abc import Callable
+
 import pytest
 import torch
 from torch import Tensor
@@ -85,6 +87,12 @@ def in_view(student: Student) -> tuple[BlockUnderTest, Tensor]:
     return build(student), x
 
 
+def other_in_view(student: Student) -> tuple[BlockUnderTest, Tensor]:
+    """The same with another size."""
+    x = student.once("other size", lambda: Draw("other size").normal(3, 7, OTHER[0]))
+    return build(student, *OTHER), x
+
+
 def plain_run(student: Student) -> Answer:
     """A run on the input in view with nobody looking on, the same for every test that asks."""
     block, x = in_view(student)
@@ -100,12 +108,10 @@ def test_shape_kept_in_the_lesson(student: Student, draw: Draw) -> None:
         expect_shape(answer.tensor, tuple(given.shape), OUTPUT)
 
 
-def test_shape_kept_for_other_sizes(student: Student, draw: Draw) -> None:
+def test_shape_kept_for_other_sizes(student: Student) -> None:
     """With another size and number of heads the output has the input's shape."""
-    d, h, f = OTHER
-    x = draw.normal(3, 7, d)
-    output = student.build(CLASS, d=d, h=h, d_ff=f).run(x).tensor
-    expect_shape(output, tuple(x.shape), OUTPUT)
+    block, x = other_in_view(student)
+    expect_shape(block.seen_run(x).tensor, tuple(x.shape), OUTPUT)
 
 
 def test_wiring_attention_receives_norm1(student: Student) -> None:
@@ -180,11 +186,13 @@ def test_two_norms_take_part(student: Student) -> None:
             raise fail(f"The output does not depend on the parameters of {name}. See slide 34.")
 
 
-@pytest.mark.parametrize(("d", "h", "f"), [LESSON, OTHER], ids=["two-heads", "three-heads"])
-def test_attention_values(student: Student, draw: Draw, d: int, h: int, f: int) -> None:
+@pytest.mark.parametrize("view", [in_view, other_in_view], ids=["two-heads", "three-heads"])
+def test_attention_values(
+    student: Student, view: Callable[[Student], tuple[BlockUnderTest, Tensor]]
+) -> None:
     """The attention's output is softmax(Q K^T / sqrt(dk)) V per head, projected."""
-    block = build(student, d, h, f)
-    block.expect_attention(in_view(student)[1] if d == LESSON[0] else draw.normal(2, 5, d))
+    block, x = view(student)
+    block.expect_attention(x)
 
 
 def test_feed_forward_values(student: Student) -> None:
