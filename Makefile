@@ -53,7 +53,7 @@ format: setup
 bench: setup
 	$(BIN)/python -m benchmarks
 
-# Classes of 100, 1,000 and 10,000 submissions: some six minutes.
+# Classes of 100, 1,000 and 10,000 submissions: some seven minutes.
 soak: setup
 	$(BIN)/python -m benchmarks.growth
 
