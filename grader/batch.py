@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -40,6 +41,8 @@ from grader.scoring import score, unscored
 from grader.versions import torch_version
 
 TRUSTED_REMARK = "Graded without a wall around the file system (--trust-submissions)."
+# Of a large class the first submissions stand for all where workers try what they can read.
+MAX_TRIED = 3
 STATUSES = ("graded", "needs-attention", "no-submission")
 
 
@@ -116,7 +119,7 @@ class ClassRun:
             OSError: if a file cannot be written, the disk being full perhaps; what was graded
                 before is on disk.
         """
-        executor.begin(setup_of(self.rubric))
+        executor.begin(setup_of(self.rubric, hidden=self._hidden(submissions)))
         unchanged, pending = self._sorted_out(submissions)
         tests = executor.wait_until_ready() if pending else self._tests_of(unchanged)
         check_tests_counted(self.rubric, self.rubric_path, tests)
@@ -130,6 +133,11 @@ class ClassRun:
             if unchanged:  # they were contained as they were
                 machines = [*machines, *self._walls_before()]
             return self._write_summary(submissions, machines)
+
+    def _hidden(self, submissions: Sequence[Submission]) -> tuple[str, ...]:
+        """What no student code may read, besides suites and solutions."""
+        handed_in = [file.path for one in submissions[:MAX_TRIED] for file in one.files]
+        return tuple(map(str, (self.rubric_path, self.results.folder, *handed_in)))
 
     def _sorted_out(
         self, submissions: Sequence[Submission]
@@ -280,7 +288,12 @@ def containment(machines: Sequence[tuple[str, ...]]) -> dict[str, Any]:
     }
 
 
-def setup_of(rubric: Rubric, jobs: int = 1, walls: tuple[str, ...] = ALL_WALLS) -> Setup:
+def setup_of(
+    rubric: Rubric,
+    jobs: int = 1,
+    walls: tuple[str, ...] = ALL_WALLS,
+    hidden: tuple[str, ...] = (),
+) -> Setup:
     """What the nursery has to know of a rubric."""
     return Setup(
         root=str(rubric.suite_folder.resolve()),
@@ -295,6 +308,8 @@ def setup_of(rubric: Rubric, jobs: int = 1, walls: tuple[str, ...] = ALL_WALLS) 
         output_kb=rubric.limits.output_kb,
         jobs=jobs,
         walls=walls,
+        packages=rubric.packages,
+        hidden=tuple(os.path.abspath(path) for path in hidden),  # noqa: PTH100  # may not exist yet
     )
 
 

@@ -13,8 +13,12 @@ from pathlib import Path
 from rich.table import Table
 from rich.text import Text
 
+from grader.batch import setup_of
 from grader.cpus import available_cpus
+from grader.errors import ContainmentError
+from grader.executor import Local
 from grader.model import Frozen
+from grader.rubric import Rubric
 from grader.sandbox import landlock
 from grader.sandbox.confinement import (
     close_descriptors,
@@ -36,6 +40,12 @@ from grader.sandbox.policy import (
 )
 
 STANDS, FELL, NOT_BUILT = 0, 1, 2
+# Not a wall but what all walls are for: tried with a real worker.
+ANSWERS = "answers"
+ANSWERS_HELD = (
+    "a worker tried to read suites, solutions, rubric, results and another submission, and could "
+    "read none"
+)
 SECRET = "GRADE_DOCTOR_SECRET"  # noqa: S105
 
 MEANING = {
@@ -85,6 +95,31 @@ def probe_walls() -> list[Probe]:
     return probes
 
 
+def probe_answers(rubric: Rubric, rubric_path: Path, walls: tuple[str, ...]) -> Probe:
+    """Have a worker try to read everything of an assignment that no student may see.
+
+    Args:
+        rubric: the assignment.
+        rubric_path: its file.
+        walls: the walls that this machine can give.
+
+    Raises:
+        SuiteError: if the hidden suites cannot be imported.
+        NurseryError: if no worker can be started.
+    """
+    with tempfile.TemporaryDirectory(prefix="grade-doctor-") as name, Local(1, walls) as executor:
+        result = Path(name) / "results" / "score.json"
+        result.parent.mkdir(mode=0o700)
+        result.write_text("{}")
+        hidden = (str(rubric_path), name, str(result.parent))
+        executor.begin(setup_of(rubric, hidden=hidden))
+        try:
+            executor.wait_until_ready()
+        except ContainmentError as error:
+            return Probe(wall=ANSWERS, stands=False, meaning=f"{error.problem}\n{error.remedy}")
+    return Probe(wall=ANSWERS, stands=True, meaning=ANSWERS_HELD)
+
+
 def doctor_table(probes: list[Probe]) -> Table:
     """The walls as a table."""
     table = Table(box=None, pad_edge=False, header_style="bold")
@@ -100,6 +135,8 @@ def doctor_table(probes: list[Probe]) -> Table:
 def doctor_verdict(probes: list[Probe]) -> str:
     """One sentence on what this machine may grade."""
     standing = {probe.wall for probe in probes if probe.stands}
+    if not all(probe.stands for probe in probes if probe.wall == ANSWERS):
+        return "\n`grade` refuses here until these files are closed to student code."
     if len(standing) == len(probes):
         return f"\nEvery wall stands (Landlock ABI {landlock.abi_version()})."
     if standing & set(FILE_WALLS):

@@ -6,6 +6,7 @@ line turns an error into an exit status; the statuses are those of `ExitStatus`.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from enum import IntEnum
 from pathlib import Path
@@ -100,7 +101,23 @@ class AssignmentError(GraderError):
 
 
 class ContainmentError(GraderError):
-    """This machine can give no wall around the file system."""
+    """Nothing on this machine keeps student code from files that it must not read."""
+
+
+class MissingPackageError(GraderError):
+    """A distribution that student code may import is not installed as pip installs it.
+
+    Args:
+        name: of the distribution.
+    """
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"The package {name}, which the rubric lets student code import, is not installed "
+            "beside the grader, or has no list of its files.",
+            f"Install it with pip into the grader's own environment ({sys.prefix}), or correct "
+            "`packages` in the rubric.",
+        )
 
 
 class SuiteError(GraderError):

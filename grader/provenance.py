@@ -32,6 +32,7 @@ def provenance(rubric: Rubric, walls: Sequence[str]) -> dict[str, str]:
         "Python": ".".join(platform.python_version_tuple()[:2]),
         "the wall around files": "stands" if set(FILE_WALLS) & set(walls) else "missing",
     }
+    parts["the packages"] = ", ".join(rubric.packages)
     for name, value in rubric.limits.model_dump().items():
         parts[f"the limit {name}"] = f"{value:g}"
     for milestone in rubric.milestones:

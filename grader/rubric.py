@@ -20,6 +20,7 @@ from grader.lateness import LateRules, Penalty
 from grader.located_yaml import Located, Place, dotted, plain, sentence, yaml_problem
 from grader.misconceptions import MisconceptionText, known_texts, own_texts
 from grader.model import Visibility
+from grader.packages import DEFAULT_PACKAGES, is_installed
 from grader.text import perhaps
 from grader.yaml_values import WHOLE_REASON, Points, Section, Share
 
@@ -29,6 +30,10 @@ NOT_IN_FILES = ("root", "texts")
 SCORE_COLUMN = "score"
 Identifier = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=64)]
 Fingerprint = Annotated[str, Field(pattern=r"^[0-9a-f]{12}$")]
+# As in PEP 508.
+PackageName = Annotated[
+    str, Field(pattern=r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$", max_length=100)
+]
 PositiveInt = Annotated[int, Field(gt=0, le=1_000_000)]
 Text = Annotated[str, Field(min_length=1, max_length=300)]
 Show = Literal["name", "message", "details"]
@@ -100,6 +105,7 @@ class Rubric(Section):
     """A whole rubric, valid in itself.
 
     Attributes:
+        packages: distributions that student code may import, with all that they need.
         late: due times, and what late work costs.
         attempts: which of several attempts of a student counts: the newest, or the best after
             what lateness takes.
@@ -116,6 +122,7 @@ class Rubric(Section):
     solutions: Text = "solutions"
     suites: Text = "grader/suites"
     limits: Limits = Limits()
+    packages: Annotated[tuple[PackageName, ...], Field(strict=False)] = DEFAULT_PACKAGES
     gradescope: GradescopeSettings = GradescopeSettings()
     milestones: Annotated[tuple[Milestone, ...], Field(min_length=1, strict=False)]
     late: LateRules | None = None
@@ -327,6 +334,7 @@ def _inconsistencies(data: Any, folder: Path, places: Located) -> Iterator[str]:
             yield from _repeated(criteria, path, places)
             yield from _unknown_misconceptions(criteria, path, places)
     yield from _unknown_columns(data, milestones, places)
+    yield from _missing_packages(data, places)
     for key in ("stubs", "solutions", "suites"):
         value = data.get(key, Rubric.model_fields[key].default)
         if isinstance(value, str) and not (folder / value).is_dir():
@@ -345,6 +353,16 @@ def _unknown_columns(data: dict[str, Any], milestones: list[Any], places: Locate
         if column not in known:
             location = ("gradescope", "leaderboard", index)
             reason = f"must be one of {', '.join(known)}{perhaps(str(column), known)}"
+            yield sentence(places[location], dotted(location), reason)
+
+
+def _missing_packages(data: dict[str, Any], places: Located) -> Iterator[str]:
+    """Distributions that student code may import and nobody has installed beside the grader."""
+    packages = data.get("packages")
+    for index, name in enumerate(packages if isinstance(packages, list) else ()):
+        if isinstance(name, str) and not is_installed(name):
+            location = ("packages", index)
+            reason = f"{name} is not installed beside the grader; install it there with pip"
             yield sentence(places[location], dotted(location), reason)
 
 

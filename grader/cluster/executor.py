@@ -163,7 +163,7 @@ class Cluster:
         Raises:
             ClusterError: if distributed is not installed or no scheduler answers.
         """
-        self._packed = remote.pack(setup)
+        self._packed = remote.pack(setup.model_copy(update={"trusted": self._trusted}))
         self._client = connect(self._address)
         self._last_met = time.monotonic()
         self._look()

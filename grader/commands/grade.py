@@ -100,7 +100,9 @@ def executor_for(
         ClusterError: if jobs are asked for on a cluster, whose workers' threads decide.
     """
     if scheduler is None:
-        return Local(jobs or available_cpus(), walls, say=lambda why: say(f"grade: {why}"))
+        return Local(
+            jobs or available_cpus(), walls, say=lambda why: say(f"grade: {why}"), trusted=trust
+        )
     if jobs is not None:
         raise ClusterError(
             "--jobs is for this machine; a cluster examines as many at a time as its workers have "

@@ -12,16 +12,30 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Any
 
-from grader.errors import NurseryError, SuiteError
+from grader.errors import ContainmentError, NurseryError, SuiteError
 from grader.examiner.launch import launch
 from grader.examiner.messages import Job, Setup, SuiteVariant
 
+MAX_EXPOSED = 5
 LAST_WORDS_BYTES = 2_000
 # A nursery whose socket is closed has this long to end, before how it ended stays unsaid.
 ENDING_SECONDS = 10.0
 # An interrupt that comes between Python's last look for one and the start of a wait does not end
 # the wait: it is seen after so many seconds instead.
 LOOK_SECONDS = 1.0
+
+
+def _exposed_error(paths: Sequence[str]) -> ContainmentError:
+    """Files that a worker could read; the first stand for all."""
+    shown = "\n".join(f"  {path}" for path in paths[:MAX_EXPOSED])
+    more = f"\n  and {len(paths) - MAX_EXPOSED} more" if len(paths) > MAX_EXPOSED else ""
+    return ContainmentError(
+        f"Student code could read what it must not see, tried before anybody was examined:\n"
+        f"{shown}{more}",
+        "Close these to other users of this machine (chmod -R go-rwx FOLDER), or move them out of "
+        "the folders of Python's packages; or grade in a container, or where the kernel has "
+        "Landlock; or accept it with --trust-submissions. `grade doctor` tries it again.",
+    )
 
 
 class Nursery:
@@ -69,6 +83,7 @@ class Nursery:
 
         Raises:
             SuiteError: if a suite cannot be imported.
+            ContainmentError: if student code could read what it must not see.
             NurseryError: if the nursery ends instead, with its last words.
         """
         message = next(self._lines, None)
@@ -76,6 +91,13 @@ class Nursery:
             raise SuiteError(
                 f"The hidden suites cannot be imported:\n{message['broken']}",
                 "Mend the suite; `grade lint` proves it.",
+            )
+        if message is not None and "exposed" in message:
+            raise _exposed_error(message["exposed"])
+        if message is not None and "unproved" in message:
+            raise NurseryError(
+                f"No worker could show that its walls hold: {message['unproved']}",
+                "`grade doctor` tries every wall.",
             )
         if message is None or "ready" not in message:
             raise self._died("did not start")

@@ -158,6 +158,7 @@ class Examination:
             folder=str(self._folder),
             memory_mb=self._setup.memory_mb,
             cpu_seconds=int(self._setup.submission_seconds) + CPU_SLACK_SECONDS,
+            packages=self._setup.packages,
             walls=self._setup.walls,
         )
         return Sandboxed(self._spawner, policy, self._seconds_left)

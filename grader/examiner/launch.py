@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import IO
 
 # Commands that examine nothing.
-WITHOUT_NURSERY = frozenset({"diff", "doctor", "export", "score"})
+WITHOUT_NURSERY = frozenset({"diff", "export", "score"})
 # The nursery and everything below it see this environment only.
 ENVIRONMENT = {
     "PATH": os.defpath,

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.errors import BoundaryError
 from grader.examiner.checks import Draw
 from grader.examiner.child import DISTURBED, Child
 from grader.examiner.examination import Examination
@@ -27,6 +28,7 @@ from grader.examiner.plugin import examination_key
 from grader.examiner.rehearsal import rehearse
 from grader.examiner.reports import all_passed, begin_report, forget, write_report
 from grader.examiner.running import by_suite, run_items
+from grader.examiner.secrecy import exposed
 from grader.sandbox.channel import Spawner
 
 MAX_TRIES = 2
@@ -41,7 +43,8 @@ class ExaminerLoop:
     """Takes jobs from the command, gives them to children, tells when each is done.
 
     Messages are lines of JSON: `{"job": {...}}` in; `{"ready": [test ids]}` or
-    `{"broken": reason}`, then `{"done": student, "status": exit status}` out.
+    `{"broken": reason}`, `{"exposed": [paths]}` or `{"unproved": reason}`, then
+    `{"done": student, "status": exit status}` out.
 
     Args:
         setup: the assignment.
@@ -82,6 +85,10 @@ class ExaminerLoop:
             _ = item.location  # computed once here instead of in every child
         self.plans = rehearse(session, self.setup)
         gc.freeze()
+        unwalled = self._exposed()
+        if unwalled:
+            self._tell(unwalled)
+            return True
         ready: dict[str, object] = {"ready": [item.nodeid for item in session.items]}
         if self.setup.variants:
             ready["variants"] = [v.model_dump() for v in suite_variants(session)]
@@ -96,6 +103,16 @@ class ExaminerLoop:
             for child in list(self.children):
                 self._dismiss(child)
         return True
+
+    def _exposed(self) -> dict[str, object]:
+        """What student code could read although it must not, as a message; empty if nothing."""
+        if self.setup.trusted or self.setup.variants:  # solutions need no worker
+            return {}
+        try:
+            found = exposed(self.setup, self.spawner)
+        except BoundaryError as error:
+            return {"unproved": str(error)}
+        return {"exposed": found} if found else {}
 
     def _serve(self, session: pytest.Session) -> None:
         """Start what waits, then wait for something to happen and do what follows from it."""

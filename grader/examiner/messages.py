@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict
 
+from grader.packages import DEFAULT_PACKAGES
 from grader.sandbox.policy import ALL_WALLS
 
 # Exit status of an examination whose report could not be written, added to the errno of the reason.
@@ -34,6 +35,9 @@ class Setup(_Message):
         cold: start workers as new processes instead of forking them.
         variants: tell with the tests which variants of the solutions the suites have.
         walls: the walls around each worker.
+        packages: distributions that student code may import.
+        hidden: files and folders that no worker may read, besides suites and solutions.
+        trusted: go on although student code can read them.
     """
 
     root: str
@@ -48,6 +52,9 @@ class Setup(_Message):
     cold: bool = False
     variants: bool = False
     walls: tuple[str, ...] = ALL_WALLS
+    packages: tuple[str, ...] = DEFAULT_PACKAGES
+    hidden: tuple[str, ...] = ()
+    trusted: bool = False
 
 
 class SuiteVariant(_Message):

@@ -20,7 +20,6 @@ from contextlib import suppress
 from grader.examiner.warmth import warm
 from grader.sandbox.computing import compute_simply
 from grader.sandbox.confinement import die_with_parent
-from grader.sandbox.libraries import open_libraries
 from grader.sandbox.server import SandboxServer
 
 
@@ -52,7 +51,7 @@ def fork_sandbox_server(command: socket.socket) -> tuple[int, socket.socket]:
         requests.close()
         command.close()
         die_with_parent(parent)
-        SandboxServer(requests_there, open_libraries()).serve()
+        SandboxServer(requests_there).serve()
     requests_there.close()
     return server, requests
 

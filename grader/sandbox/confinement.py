@@ -6,7 +6,6 @@ import ctypes
 import os
 import resource
 import signal
-import stat
 import sys
 import tempfile
 from collections.abc import Collection, Sequence
@@ -36,6 +35,9 @@ PR_SET_DUMPABLE = 4
 PR_SET_NO_NEW_PRIVS = 38
 LIBC = ctypes.CDLL(None, use_errno=True)
 
+# Descriptor of a file or folder, and what may be done with it and all below it.
+FileRule = tuple[int, landlock.Access]
+
 
 @dataclass(frozen=True)
 class Preparation:
@@ -53,7 +55,7 @@ class Preparation:
 
 
 def prepare(
-    policy: WorkerPolicy, own_uid: bool, scratch: Path, libraries: Sequence[int]
+    policy: WorkerPolicy, own_uid: bool, scratch: Path, libraries: Sequence[FileRule]
 ) -> Preparation:
     """Make ready what a worker inherits: its environment, rules on files, and limits.
 
@@ -64,7 +66,7 @@ def prepare(
         policy: the limits, and which walls to put up.
         own_uid: whether the worker has a user of its own.
         scratch: the only folder that the worker may write to; becomes HOME.
-        libraries: descriptors of files and folders that may be read.
+        libraries: files and folders that may be read, by descriptor.
 
     Returns:
         What `confine` needs.  The descriptor in it is to be closed in this process.
@@ -125,7 +127,7 @@ def confine(
         seccomp.install_filter()
 
 
-def file_rules(folder: str, scratch: Path, libraries: Sequence[int]) -> int:
+def file_rules(folder: str, scratch: Path, libraries: Sequence[FileRule]) -> int:
     """What a worker may still reach: libraries and its own files to read, scratch to write.
 
     Returns:
@@ -141,18 +143,10 @@ def file_rules(folder: str, scratch: Path, libraries: Sequence[int]) -> int:
             opened.callback(os.close, descriptor)
             return descriptor
 
-        rules = [(descriptor, _reading(descriptor)) for descriptor in libraries]
-        rules += [(reach(folder), landlock.READ), (reach(scratch), landlock.WRITE)]
+        rules = [*libraries, (reach(folder), landlock.READ), (reach(scratch), landlock.WRITE)]
         writing = landlock.Access.READ_FILE | landlock.Access.WRITE_FILE
         rules += [(reach(path), writing) for path in DEVICES if os.path.exists(path)]  # noqa: PTH110
         return landlock.make_ruleset(rules, landlock.abi_version())
-
-
-def _reading(descriptor: int) -> landlock.Access:
-    """Rights on a library: a single file cannot be listed."""
-    if stat.S_ISDIR(os.fstat(descriptor).st_mode):
-        return landlock.READ
-    return landlock.READ & landlock.ON_FILES
 
 
 def available_walls() -> tuple[str, ...]:

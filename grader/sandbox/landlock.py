@@ -53,6 +53,11 @@ ON_FILES = (
 )
 
 LIBC = ctypes.CDLL(None, use_errno=True)
+# For the call that is made hundreds of times for each worker: types told beforehand take a third
+# of the time.
+_add_rule = LIBC["syscall"]
+_add_rule.argtypes = [ctypes.c_long, ctypes.c_int, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint]
+_add_rule.restype = ctypes.c_long
 
 TCP = 0b11  # bind and connect, ABI 4
 SCOPES = 0b11  # abstract sockets and signals, ABI 6
@@ -91,8 +96,8 @@ def make_ruleset(rules: Iterable[tuple[int, Access]], abi: int) -> int:
     ruleset = _checked(_syscall(CREATE_RULESET, attributes, len(attributes), 0))
     try:
         for descriptor, access in rules:
-            rule = struct.pack("=Qi", access & handled, descriptor)
-            _checked(_syscall(ADD_RULE, ruleset, PATH_BENEATH, rule, 0))
+            rule = struct.pack("=Qi", access.value & handled.value, descriptor)
+            _checked(_add_rule(ADD_RULE, ruleset, PATH_BENEATH, rule, 0))
     except OSError:
         os.close(ruleset)
         raise

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from grader.packages import DEFAULT_PACKAGES
+
 # Workers started by root run under a uid of their own from this range, which Debian's policy
 # leaves to nobody else (60000-64999 is for packages by appointment, 65534 is nobody).
 FIRST_UID = 61_000
@@ -28,14 +30,12 @@ ALL_WALLS = (DESCRIPTORS, ENVIRONMENT_WALL, LIMITS, UID, NO_NEW_PRIVILEGES, LAND
 # Either of these keeps files out of reach; without both, nothing does.
 FILE_WALLS = (UID, LANDLOCK)
 
+# Where the system keeps shared libraries, and what in there is one or a folder of some.
+LIBRARY_FOLDERS = ("/usr/lib", "/usr/lib64", "/usr/local/lib", "/lib", "/lib64")
+LIBRARY_PATTERNS = ("*.so", "*.so.*", "*-linux-gnu")
 # Files and folders of the system that libraries read when they are imported late.  What does
 # not exist is passed over.
 SYSTEM_PATHS = (
-    "/usr/lib",
-    "/usr/lib64",
-    "/usr/local/lib",
-    "/lib",
-    "/lib64",
     "/etc/ld.so.cache",
     "/etc/localtime",
     "/usr/share/zoneinfo",
@@ -72,6 +72,7 @@ class WorkerPolicy:
         scratch_files: number of files and folders in its scratch folder.
         processes: processes and threads of its uid, where it has a uid of its own.
         open_files: descriptors it may hold.
+        packages: distributions that student code may import, with all that they need.
         walls: the walls to put up.  All of them, but for tests that prove one by leaving it out
             and for machines that cannot give one.
     """
@@ -84,12 +85,14 @@ class WorkerPolicy:
     scratch_files: int = 2_000
     processes: int = 64
     open_files: int = 128
+    packages: tuple[str, ...] = DEFAULT_PACKAGES
     walls: tuple[str, ...] = ALL_WALLS
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> WorkerPolicy:
         """The policy that `as_json` wrote."""
-        return cls(**{**data, "walls": tuple(data["walls"])})
+        lists = {name: tuple(data[name]) for name in ("packages", "walls")}
+        return cls(**{**data, **lists})
 
     def as_json(self) -> dict[str, Any]:
         """The policy as a JSON object."""

@@ -21,6 +21,7 @@ from grader.sandbox.faults import fault_of
 from grader.sandbox.loader import StatementLoader, load_file
 from grader.sandbox.observation import Observer, OperatorRecorder
 from grader.sandbox.outline import names_in, outline_of
+from grader.sandbox.reach import way_to
 from grader.sandbox.values import Outgoing, is_literal, kind_of
 from grader.sandbox.vocabulary import Fault
 
@@ -57,6 +58,7 @@ class Runtime:
             "call": self._call,
             "build": self._build,
             "run": self._run,
+            "reach": self._reach,
         }
 
     def answer(self, question: Question, tensors: Tensors) -> Answer:
@@ -194,6 +196,10 @@ class Runtime:
             "gradient_fault": fault,
             "operators": operators,
         }
+
+    def _reach(self, question: Question, tensors: Tensors, outgoing: Outgoing) -> Body:
+        ways = {str(n): way_to(Path(path)) for n, path in enumerate(question["paths"])}
+        return {"reply": "reached", "ways": {n: way for n, way in ways.items() if way}}
 
     def _find(self, file: str, name: str) -> Any:
         # The value is whatever the student bound to the name.

@@ -23,10 +23,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from grader.errors import WorkerStartError
+from grader.errors import MissingPackageError, WorkerStartError
 from grader.sandbox import seccomp, worker
 from grader.sandbox.confinement import prepare
-from grader.sandbox.libraries import Libraries
+from grader.sandbox.libraries import Libraries, open_libraries
 from grader.sandbox.policy import LANDLOCK, SECCOMP, SHARED_FOLDERS, UID, WorkerPolicy
 from grader.sandbox.uids import UidClaim, claim_uid
 from grader.temporary import TemporaryFolder
@@ -52,12 +52,11 @@ class SandboxServer:
 
     Args:
         requests: packet socket on which requests arrive.
-        libraries: descriptors of what workers may read.
     """
 
-    def __init__(self, requests: socket.socket, libraries: Libraries) -> None:
+    def __init__(self, requests: socket.socket) -> None:
         self.requests = requests
-        self.libraries = libraries
+        self._libraries = open_libraries()  # most assignments declare no others
         if seccomp.supported():
             seccomp.packed_template(platform.machine())  # workers find it ready
         self.root = TemporaryFolder("scratch")
@@ -93,7 +92,11 @@ class SandboxServer:
         policy = WorkerPolicy.from_json(json.loads(data))
         try:
             running = self._start(policy, channel, output, control)
-        except (OSError, WorkerStartError) as error:  # the channel closes, which the examiner sees
+        except (
+            OSError,
+            WorkerStartError,
+            MissingPackageError,
+        ) as error:  # the channel closes, which the examiner sees
             with suppress(OSError):
                 os.write(output, f"the server could not start it: {error}\n".encode())
             control.close()
@@ -128,11 +131,12 @@ class SandboxServer:
         self, policy: WorkerPolicy, uid: int | None, scratch: Path, channel: int, output: int
     ) -> tuple[int, int]:
         """Fork a worker; return its pid and a descriptor of it."""
-        prepared = prepare(policy, uid is not None, scratch, self.libraries.readable)
+        libraries = self._libraries_for(policy)
+        prepared = prepare(policy, uid is not None, scratch, libraries.readable)
         try:
             pid = os.fork()
             if pid == 0:
-                reached = self.libraries.reached
+                reached = libraries.reached
                 worker.serve(channel, output, policy, uid, scratch, prepared, reached)
         finally:
             if prepared.rules is not None:
@@ -143,6 +147,16 @@ class SandboxServer:
             os.kill(pid, signal.SIGKILL)
             os.waitpid(pid, 0)
             raise
+
+    def _libraries_for(self, policy: WorkerPolicy) -> Libraries:
+        """What a worker may read; opened again only for an assignment that declares other packages.
+
+        Raises:
+            MissingPackageError: if one of them is not installed.
+        """
+        if self._libraries.packages != policy.packages:
+            self._libraries = open_libraries(policy.packages)
+        return self._libraries
 
     def _end(self, running: RunningWorker) -> None:
         """Kill a worker and all it has started, tell how it ended, remove its scratch."""

@@ -228,6 +228,13 @@ class Ran(_Reply):
     operators: Annotated[tuple[Word, ...], Field(max_length=MAX_NAMES, strict=False)]
 
 
+class Reached(_Reply):
+    """Answer to `reach`: how paths can be read, by their number in the question."""
+
+    reply: Literal["reached"]
+    ways: Annotated[dict[Word, Word], Field(max_length=MAX_NAMES)]
+
+
 class Faulted(_Reply):
     """The student's code raised instead of answering."""
 
@@ -236,7 +243,7 @@ class Faulted(_Reply):
 
 
 Single = Annotated[
-    Union[Loaded, Outlined, Named, Constant, Called, Built, Ran, Faulted],  # noqa: UP007
+    Union[Loaded, Outlined, Named, Constant, Called, Built, Ran, Reached, Faulted],  # noqa: UP007
     Field(discriminator="reply"),
 ]
 
@@ -250,7 +257,7 @@ class Several(_Reply):
 
 Reply = Annotated[
     Union[  # noqa: UP007
-        Loaded, Outlined, Named, Constant, Called, Built, Ran, Faulted, Several
+        Loaded, Outlined, Named, Constant, Called, Built, Ran, Reached, Faulted, Several
     ],
     Field(discriminator="reply"),
 ]

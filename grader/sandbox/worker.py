@@ -118,7 +118,7 @@ def main() -> NoReturn:
     start = json.loads(sys.argv[1])
     compute_simply()
     policy, scratch = WorkerPolicy.from_json(start["policy"]), Path(start["scratch"])
-    libraries, uid = open_libraries(), start["uid"]
+    libraries, uid = open_libraries(policy.packages), start["uid"]
     prepared = prepare(policy, uid is not None, scratch, libraries.readable)
     serve(
         start["channel"],
