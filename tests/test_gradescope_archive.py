@@ -22,7 +22,7 @@ from packaging.specifiers import SpecifierSet
 
 from grader.attempts import attempt_id
 from grader.errors import ArchiveError, AssignmentError
-from grader.gradescope.archive import archive_bytes, unix_text
+from grader.gradescope.archive import archive_bytes, requirements, unix_text
 from grader.gradescope.export import export_results
 from grader.gradescope.wheel import DISTRIBUTION, build_wheel
 from grader.model import AttemptScore, Scorecard
@@ -369,3 +369,11 @@ def test_lint_warns_of_hidden_tests(tmp_path: Path) -> None:
     done = grade("lint", "--quick", "--rubric", rubric)
     assert done.returncode == 0, done.stderr
     assert "Warning: Gradescope hides the total" in done.stderr
+
+
+def test_declared_packages_are_installed_in_the_container_too() -> None:
+    """What the rubric lets student code import is added in the version that is here."""
+    assert requirements(("torch", "numpy")) == unix_text(HERE / "requirements.txt")
+    added = requirements(("torch", "Hypothesis")).removeprefix(requirements(("torch",)))
+    version = importlib.metadata.version("hypothesis")
+    assert f"hypothesis=={version}" in added.decode().splitlines()

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 
 from grader.errors import MissingPackageError
 from grader.packages import DEFAULT_PACKAGES
-from grader.sandbox import libraries
+from grader.sandbox import distributions, libraries
 from grader.sandbox.distributions import Installed, installed_files, with_dependencies
 from grader.sandbox.landlock import READ, WRITE, Access, handled_access
 from grader.sandbox.libraries import DeclaredFinder, readable_paths, search_paths
@@ -25,6 +26,7 @@ def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(libraries, "SYSTEM_PATHS", ())
     folder = tmp_path / "site-packages"
     folder.mkdir()
+    monkeypatch.setattr(distributions, "SEARCHED", (str(folder), *sys.path))
     monkeypatch.syspath_prepend(str(folder))
     return folder
 

@@ -39,6 +39,7 @@ def rewritten(small: Rubric, file: str, change: Callable[[str], str]) -> Rubric:
 CHANGED = {
     "the hidden suite test_answer.py": ("suites/test_answer.py", lambda text: text + "\n"),
     "the suites' helper helper.py": ("suites/helper.py", lambda text: "X = 1\n"),
+    "the packages": ("rubric.yaml", lambda text: "packages: [torch]\n" + text),
     "the limit memory_mb": ("rubric.yaml", lambda text: "limits: {memory_mb: 999}\n" + text),
     "the file or suite of answer": (
         "rubric.yaml", lambda text: text.replace("answer.py\n", "answers.py\n", 1)

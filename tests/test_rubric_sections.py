@@ -216,3 +216,24 @@ def test_a_criterion_s_visibility_is_one_of_gradescope_s_words(folder: Path) -> 
     (problem,) = problems(folder, ("award: all", "award: all\n        visibility: hiden"))
     assert "must be one of hidden, after_due_date, after_published, visible, not 'hiden'" in problem
     assert problem.endswith("perhaps you meant 'hidden'")
+
+
+def test_packages_are_those_of_the_lesson_if_nothing_is_said(folder: Path) -> None:
+    """Torch and numpy may be imported; a rubric that lists others means exactly these."""
+    assert parse(folder, VALID).packages == ("torch", "numpy")
+    assert parse(folder, VALID + "packages: [torch, PyYAML]\n").packages == ("torch", "PyYAML")
+
+
+def test_a_package_that_is_not_installed_is_named_with_its_place(folder: Path) -> None:
+    """Student code that needs it would fail, for no fault of the student's."""
+    (problem,) = problems(
+        folder, ("title: Small", "title: Small\npackages: [torch, no-such-package]")
+    )
+    assert "packages[1]: no-such-package is not installed beside the grader" in problem
+    assert problem.startswith("line ")
+
+
+def test_a_package_is_a_name_and_nothing_else(folder: Path) -> None:
+    """Paths and version limits are refused with their place."""
+    (problem, *_) = problems(folder, ("title: Small", "title: Small\npackages: [../secrets]"))
+    assert "packages[0]" in problem

@@ -6,7 +6,7 @@ import io
 import os
 import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
 from grader.errors import ArchiveError, AssignmentError
@@ -14,11 +14,14 @@ from grader.gradescope.wheel import add_file, build_wheel
 from grader.intake.extensions import TABLE as EXTENSIONS
 from grader.intake.names import is_noise
 from grader.rubric import Rubric
+from grader.sandbox.distributions import canonical, with_dependencies
 
 HERE = Path(__file__).resolve().parent
 SETUP = "setup.sh"
 SCRIPTS = (SETUP, "run_autograder")
 REQUIREMENTS = "requirements.txt"
+# Named in setup.sh, with where it comes from.
+IN_SETUP = {"torch"}
 ASSIGNMENT = "assignment"
 RUBRIC_NAME = "rubric.yaml"
 RUN_ALL = 0o100755
@@ -42,6 +45,7 @@ def archive_bytes(rubric: Rubric, rubric_path: Path, torch_index: str = "") -> b
         AssignmentError: if something that the rubric names does not lie beside it, or the grader
             is not installed.
         ArchiveError: if the address is none.
+        MissingPackageError: if a package that student code may import is not installed here.
     """
     scripts = {name: unix_text(HERE / name) for name in SCRIPTS}
     scripts[SETUP] = _with_index(scripts[SETUP], torch_index)
@@ -50,7 +54,7 @@ def archive_bytes(rubric: Rubric, rubric_path: Path, torch_index: str = "") -> b
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in scripts.items():
             add_file(archive, name, content, RUN_ALL)
-        add_file(archive, REQUIREMENTS, unix_text(HERE / REQUIREMENTS))
+        add_file(archive, REQUIREMENTS, requirements(rubric.packages))
         add_file(archive, f"wheels/{wheel}", wheel_content)
         for name, content in _assignment_files(rubric, rubric_path):
             add_file(archive, f"{ASSIGNMENT}/{name}", content)
@@ -70,6 +74,26 @@ def _with_index(setup: bytes, torch_index: str) -> bytes:
 def unix_text(path: Path) -> bytes:
     """A script as Unix runs it: without carriage returns and byte order mark."""
     return path.read_bytes().removeprefix(BYTE_ORDER_MARK).replace(b"\r\n", b"\n")
+
+
+def requirements(packages: Sequence[str]) -> bytes:
+    """What the container installs: what the grader needs, and what student code may import.
+
+    Args:
+        packages: distributions that the rubric declares; each comes in the version that is
+            installed here, as does all that it needs.
+
+    Raises:
+        MissingPackageError: if one of them is not installed here.
+    """
+    known = unix_text(HERE / REQUIREMENTS)
+    named = {canonical(line.partition("==")[0]) for line in known.decode().splitlines()}
+    more = [
+        f"{canonical(found.name)}=={found.version}\n"
+        for found in with_dependencies(packages)
+        if canonical(found.name) not in named | IN_SETUP
+    ]
+    return known + "".join(sorted(more)).encode()
 
 
 def _assignment_files(rubric: Rubric, rubric_path: Path) -> Iterator[tuple[str, bytes]]:

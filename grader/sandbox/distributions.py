@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import re
+import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from importlib.metadata import Distribution
+from importlib.metadata import Distribution, DistributionFinder, MetadataPathFinder
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,6 +14,8 @@ from packaging.requirements import InvalidRequirement, Requirement
 
 from grader.errors import MissingPackageError
 
+# Python's search paths as this process started with them, before a worker's are made of them.
+SEARCHED = tuple(sys.path)
 # Folders that by their name belong to one distribution as a whole.
 OWNED_SUFFIXES = (".dist-info", ".egg-info", ".libs")
 INIT_FILES = ("__init__.py", "__init__.pyi")
@@ -75,15 +77,20 @@ def with_dependencies(packages: Iterable[str]) -> list[Distribution]:
         name, declared = waiting.pop()
         if canonical(name) in found:
             continue
-        try:
-            distribution = importlib.metadata.distribution(name)
-        except importlib.metadata.PackageNotFoundError:
+        distribution = _distribution(name)
+        if distribution is None:
             if declared:
-                raise MissingPackageError(name) from None
+                raise MissingPackageError(name)
             continue
         found[canonical(name)] = distribution
         waiting += [(needed, False) for needed in _needs(distribution)]
     return list(found.values())
+
+
+def _distribution(name: str) -> Distribution | None:
+    """A distribution where Python has searched from the start, whatever is searched now."""
+    context = DistributionFinder.Context(name=name, path=list(SEARCHED))
+    return next(iter(MetadataPathFinder.find_distributions(context)), None)
 
 
 def canonical(name: str) -> str:

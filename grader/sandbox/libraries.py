@@ -24,11 +24,9 @@ from typing import NamedTuple
 
 from grader.packages import DEFAULT_PACKAGES
 from grader.sandbox import landlock
-from grader.sandbox.distributions import Installed, installed_files
+from grader.sandbox.distributions import SEARCHED, Installed, installed_files
 from grader.sandbox.policy import LIBRARY_FOLDERS, LIBRARY_PATTERNS, SYSTEM_PATHS
 
-# As this process started with them, before any is rewritten.
-SEARCHED = tuple(sys.path)
 # Of the standard library's folder, besides the modules that Python lists itself.
 EXTENSIONS_FOLDER = "lib-dynload"
 BUILD_SETTINGS = "_sysconfigdata"
