@@ -37,6 +37,7 @@ from grader.results import Results, SavedCards
 from grader.rubric import Rubric, check_tests_counted
 from grader.sandbox.policy import ALL_WALLS, FILE_WALLS
 from grader.scoring import score, unscored
+from grader.seeds import new_seed
 from grader.versions import torch_version
 
 TRUSTED_REMARK = "Graded without a wall around the file system (--trust-submissions)."
@@ -81,6 +82,7 @@ class ClassRun:
         walls: the walls around workers that are hoped for, as saved results have them.
         fresh: examine all of them again.
         extensions: more time, by student.
+        seed: of the tests' random numbers; secret, and without one given another for each run.
         on_card: called with each scorecard as soon as it is written, and whether it is new.
         on_notice: told, in a sentence, what has changed since the saved results.
         summary: of the class; whole after `grade`.
@@ -93,10 +95,14 @@ class ClassRun:
     walls: Sequence[str] = ALL_WALLS
     fresh: bool = False
     extensions: Mapping[str, Extension] = field(default_factory=dict)
+    seed: int | None = None
     on_card: Callable[[Scorecard, bool], None] = lambda card, new: None
     on_notice: Callable[[str], None] = lambda text: None
     summary: Summary = field(default_factory=Summary)
     examined: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.seed = new_seed() if self.seed is None else self.seed
 
     def grade(self, executor: Executor, submissions: Sequence[Submission]) -> SavedCards:
         """Grade a class and write the results folder.
@@ -116,7 +122,7 @@ class ClassRun:
             OSError: if a file cannot be written, the disk being full perhaps; what was graded
                 before is on disk.
         """
-        executor.begin(setup_of(self.rubric))
+        executor.begin(setup_of(self.rubric, seed=self.seed))
         unchanged, pending = self._sorted_out(submissions)
         tests = executor.wait_until_ready() if pending else self._tests_of(unchanged)
         check_tests_counted(self.rubric, self.rubric_path, tests)
@@ -241,6 +247,7 @@ class ClassRun:
             "torch": torch_version(),
             "provenance": self.provenance,
             "rubric": rubric_digest(self.rubric),
+            "seed": self._seed_of_results(),
             **contained,
             "counts": self.summary.counts,
             "students": students,
@@ -258,6 +265,10 @@ class ClassRun:
             self.summary.add(card)
             students.append(card.student)
             yield submission, card
+
+    def _seed_of_results(self) -> str:
+        """The seed of the last run that examined anybody, as text; each report has its own."""
+        return str(self.seed) if self.examined else str(self.results.load_run().get("seed", ""))
 
     def _walls_before(self) -> list[tuple[str, ...]]:
         """The walls that run.json tells of; an interrupted first run has left none."""
@@ -280,8 +291,13 @@ def containment(machines: Sequence[tuple[str, ...]]) -> dict[str, Any]:
     }
 
 
-def setup_of(rubric: Rubric, jobs: int = 1, walls: tuple[str, ...] = ALL_WALLS) -> Setup:
-    """What the nursery has to know of a rubric."""
+def setup_of(
+    rubric: Rubric,
+    jobs: int = 1,
+    walls: tuple[str, ...] = ALL_WALLS,
+    seed: int | None = None,
+) -> Setup:
+    """What the nursery has to know of a rubric; without a seed, it gets a new one."""
     return Setup(
         root=str(rubric.suite_folder.resolve()),
         suites=tuple(str(path.resolve()) for path in rubric.suite_paths),
@@ -294,6 +310,7 @@ def setup_of(rubric: Rubric, jobs: int = 1, walls: tuple[str, ...] = ALL_WALLS) 
         memory_mb=rubric.limits.memory_mb,
         output_kb=rubric.limits.output_kb,
         jobs=jobs,
+        seed=new_seed() if seed is None else seed,
         walls=walls,
     )
 

@@ -32,6 +32,8 @@ class Setup(_Message):
         output_kb: how much of a submission's prints to keep.
         jobs: submissions examined at the same time.
         cold: start workers as new processes instead of forking them.
+        seed: of the random numbers of jobs that have none of their own.  No worker hears of it:
+            their server is forked before the setup is read.
         variants: tell with the tests which variants of the solutions the suites have.
         walls: the walls around each worker.
     """
@@ -45,6 +47,7 @@ class Setup(_Message):
     memory_mb: int
     output_kb: int
     jobs: int
+    seed: int
     cold: bool = False
     variants: bool = False
     walls: tuple[str, ...] = ALL_WALLS
@@ -75,7 +78,7 @@ class Job(_Message):
         facts: copied into the report as they are.
         provenance: what its examination depends on besides it, part by part; copied too.
         trusted: our own code: it runs without a worker, in the child of the examiner.
-        seed: other random numbers for the tests.
+        seed: of the tests' random numbers; `None` for the setup's.
     """
 
     student: str
@@ -86,4 +89,4 @@ class Job(_Message):
     facts: dict[str, str]
     provenance: dict[str, str] = {}
     trusted: bool = False
-    seed: int = 0
+    seed: int | None = None
