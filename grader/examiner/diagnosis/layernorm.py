@@ -41,11 +41,11 @@ def pool() -> list[tuple[Tensor, float]]:
     """
     draw = Draw("diagnosis of LayerNorm")
     return [
-        (draw.normal(3, 4, 6, mean=0.5, std=1.5), DEFAULT_EPS),
-        (draw.normal(4, 4, 4, std=3e-3), DEFAULT_EPS),
-        (draw.normal(4, 4, 4), 0.5),
-        (draw.normal(5, 5, mean=1.0), DEFAULT_EPS),
-        (draw.normal(2, 3, 4, 5, mean=-0.5), DEFAULT_EPS),
+        (draw.tokens(3, 4, 6, mean=0.5, std=1.5), DEFAULT_EPS),
+        (draw.tokens(4, 4, 4, std=3e-3), DEFAULT_EPS),
+        (draw.tokens(4, 4, 4), 0.5),
+        (draw.tokens(5, 5, mean=1.0), DEFAULT_EPS),
+        (draw.tokens(2, 3, 4, 5, mean=-0.5), DEFAULT_EPS),
         (torch.tensor([[3.0, 3.0, 3.0], [0.0, 0.0, 0.0]]), DEFAULT_EPS),
     ]
 
