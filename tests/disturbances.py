@@ -172,7 +172,7 @@ def make_class(folder: Path, students: int) -> Class:
 
 
 def contents(results: Path) -> dict[str, bytes]:
-    """Every file of a results folder, by name; without times and seeds, which are never the same."""
+    """Every file of a results folder, by name; without times and seeds, which differ each time."""
     readers = {"report.json": timeless, "run.json": seedless}
     return {
         str(path.relative_to(results)): readers.get(path.name, Path.read_bytes)(path)
