@@ -35,7 +35,7 @@ MAX_READINGS = 6
 def pool(fixed: bool = False) -> list[Tensor]:
     """Inputs: the square one lets layers run along the sequence."""
     draw = Draw("diagnosis of FFN", fixed)
-    return [draw.normal(6, D), draw.normal(2, D, D), draw.normal(2, 3, 5, D, std=2.0)]
+    return [draw.normal(6, D), draw.normal(2, D, D), draw.normal(4, 3, 5, D, std=2.0)]
 
 
 def diagnose(student: Student, budget: Budget) -> Finding:
