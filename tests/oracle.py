@@ -13,8 +13,31 @@ from torch.nn.functional import layer_norm
 HEAD = "import json\n\nimport torch\n\nPREDICTED_XHAT = [-1.3416, -0.4472, 0.4472, 1.3416]\n"
 MARK = "SEEN "
 
-# Right code that prints each input, and each gradient that comes back.
+LARGE = "LARGE NUMBERS "
+KNOWN_NUMBER = str(7**60)
+
+# Right code that prints every large number that Python can find in its process, then each input,
+# and each gradient that comes back.
 RECORDER = f"""{HEAD}
+import gc
+import os
+import re
+import sys
+
+KNOWN = [7**60]
+
+
+def told_numbers():
+    held = [item for kept in gc.get_objects() if isinstance(kept, (list, tuple, dict))
+            for item in (kept.values() if isinstance(kept, dict) else kept)]
+    numbers = [item for item in held if type(item) is int and item > 2**64]
+    texts = [str(item) for item in held if isinstance(item, (str, bytes))]
+    texts += [*os.environ.values(), *sys.argv]
+    numbers += [n for text in texts for n in re.findall("[0-9]{{20,}}", text)]
+    print({LARGE!r} + repr(set(numbers)))
+
+
+told_numbers()
 
 def told(**tensors):
     print({MARK!r} + json.dumps({{k: [str(t.dtype), t.tolist()] for k, t in tensors.items()}}))
