@@ -11,7 +11,12 @@ from pathlib import Path
 import pytest
 import torch
 
+from grader.batch import setup_of
 from grader.examiner.checks import Draw
+from grader.examiner.client import Nursery
+from grader.examiner.messages import Job
+from grader.intake.layouts import single_submission
+from grader.intake.staging import StagingArea, read_sources
 from grader.report.feedback import feedback_markdown
 from grader.results import Results
 from grader.rubric import Rubric
@@ -20,6 +25,7 @@ from grader.seeds import SEED_BITS, new_seed
 from tests.corpus_run import RUBRIC, case_names, grade_class
 from tests.oracle import KNOWN_NUMBER, LARGE, MARK, RECORDER, ZEROS, table_source
 from tests.seeds_run import changed_lines, differing, scorecards
+from tests.support import copy_solutions, read_json
 
 # Mistakes near a tolerance, with and without a name, alone and in pairs, and right code of both.
 SUBSET = (
@@ -220,3 +226,32 @@ def variants_run(seeds: int) -> str:
 def test_no_verdict_on_a_known_mistake_hangs_on_the_seed(seeds: int) -> None:
     """Each test of each variant of the solutions, and each diagnosis, is the same."""
     assert variants_run(seeds).endswith(f"{seeds} seeds, 0 differences")
+
+
+def test_a_nursery_that_is_kept_serves_runs_with_different_seeds(
+    tmp_path: Path, rubric: Rubric
+) -> None:
+    """Each job is examined with its own seed, whatever was rehearsed before."""
+    submission = single_submission(copy_solutions(tmp_path / "solution"), rubric)
+    passed = {}
+    with StagingArea() as staging, Nursery() as nursery:
+        nursery.configure(setup_of(rubric, seed=3))
+        nursery.wait_until_ready()
+        for own in (None, 5, 3):
+            report = tmp_path / "report.json"
+            nursery.submit(
+                Job(
+                    student="s",
+                    folder=str(staging.stage(read_sources(submission))),
+                    candidates=submission.candidates,
+                    report=str(report),
+                    log=str(tmp_path / "log.txt"),
+                    facts={},
+                    seed=own,
+                )
+            )
+            assert nursery.next_done() == ("s", 0)
+            told = read_json(report)
+            assert told["examination"]["seed"] == str(own or 3)
+            passed[own] = told["summary"]["passed"]
+    assert len(set(passed.values())) == 1
