@@ -56,7 +56,7 @@ class Floor:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Answer the questions of every suite in forked processes, and print the cost of one."""
-        plans = rehearse(session, self._setup)
+        plans = rehearse(session, self._setup, self._setup.seed)
         before, begun = _children_cpu(), time.process_time()
         for _ in range(SUBMISSIONS):
             pid = os.fork()

@@ -38,6 +38,7 @@ from grader.results import Results, SavedCards
 from grader.rubric import Rubric, check_tests_counted
 from grader.sandbox.policy import ALL_WALLS, FILE_WALLS
 from grader.scoring import score, unscored
+from grader.seeds import new_seed
 from grader.versions import torch_version
 
 TRUSTED_REMARK = "Graded without a wall around the file system (--trust-submissions)."
@@ -84,6 +85,7 @@ class ClassRun:
         walls: the walls around workers that are hoped for, as saved results have them.
         fresh: examine all of them again.
         extensions: more time, by student.
+        seed: of the tests' random numbers; secret, and without one given another for each run.
         on_card: called with each scorecard as soon as it is written, and whether it is new.
         on_notice: told, in a sentence, what has changed since the saved results.
         summary: of the class; whole after `grade`.
@@ -96,10 +98,14 @@ class ClassRun:
     walls: Sequence[str] = ALL_WALLS
     fresh: bool = False
     extensions: Mapping[str, Extension] = field(default_factory=dict)
+    seed: int | None = None
     on_card: Callable[[Scorecard, bool], None] = lambda card, new: None
     on_notice: Callable[[str], None] = lambda text: None
     summary: Summary = field(default_factory=Summary)
     examined: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.seed = new_seed() if self.seed is None else self.seed
 
     def grade(self, executor: Executor, submissions: Sequence[Submission]) -> SavedCards:
         """Grade a class and write the results folder.
@@ -119,7 +125,7 @@ class ClassRun:
             OSError: if a file cannot be written, the disk being full perhaps; what was graded
                 before is on disk.
         """
-        executor.begin(setup_of(self.rubric, hidden=self._hidden(submissions)))
+        executor.begin(setup_of(self.rubric, seed=self.seed, hidden=self._hidden(submissions)))
         unchanged, pending = self._sorted_out(submissions)
         tests = executor.wait_until_ready() if pending else self._tests_of(unchanged)
         check_tests_counted(self.rubric, self.rubric_path, tests)
@@ -249,6 +255,7 @@ class ClassRun:
             "torch": torch_version(),
             "provenance": self.provenance,
             "rubric": rubric_digest(self.rubric),
+            "seed": self._seed_of_results(),
             **contained,
             "counts": self.summary.counts,
             "students": students,
@@ -266,6 +273,10 @@ class ClassRun:
             self.summary.add(card)
             students.append(card.student)
             yield submission, card
+
+    def _seed_of_results(self) -> str:
+        """The seed of the last run that examined anybody, as text; each report has its own."""
+        return str(self.seed) if self.examined else str(self.results.load_run().get("seed", ""))
 
     def _walls_before(self) -> list[tuple[str, ...]]:
         """The walls that run.json tells of; an interrupted first run has left none."""
@@ -292,9 +303,10 @@ def setup_of(
     rubric: Rubric,
     jobs: int = 1,
     walls: tuple[str, ...] = ALL_WALLS,
+    seed: int | None = None,
     hidden: tuple[str, ...] = (),
 ) -> Setup:
-    """What the nursery has to know of a rubric."""
+    """What the nursery has to know of a rubric; without a seed, it gets a new one."""
     return Setup(
         root=str(rubric.suite_folder.resolve()),
         suites=tuple(str(path.resolve()) for path in rubric.suite_paths),
@@ -307,6 +319,7 @@ def setup_of(
         memory_mb=rubric.limits.memory_mb,
         output_kb=rubric.limits.output_kb,
         jobs=jobs,
+        seed=new_seed() if seed is None else seed,
         walls=walls,
         packages=rubric.packages,
         hidden=tuple(os.path.abspath(path) for path in hidden),  # noqa: PTH100  # may not exist yet

@@ -172,20 +172,26 @@ def make_class(folder: Path, students: int) -> Class:
 
 
 def contents(results: Path) -> dict[str, bytes]:
-    """Every file of a results folder, by name; of a report, which holds times, what is no time."""
-    found = {}
-    for path in sorted(results.rglob("*")):
-        if path.is_file():
-            name = str(path.relative_to(results))
-            found[name] = timeless(path) if path.name == "report.json" else path.read_bytes()
-    return found
+    """Every file of a results folder, by name; without times and seeds, which differ each time."""
+    readers = {"report.json": timeless, "run.json": seedless}
+    return {
+        str(path.relative_to(results)): readers.get(path.name, Path.read_bytes)(path)
+        for path in sorted(results.rglob("*"))
+        if path.is_file()
+    }
+
+
+def seedless(run: Path) -> bytes:
+    """run.json without the seed of the run."""
+    return json.dumps({**json.loads(run.read_bytes()), "seed": ""}).encode()
 
 
 def timeless(report: Path) -> bytes:
     """A report without its times: what was found, and about what."""
     data = json.loads(report.read_bytes())
     tests = [(test["nodeid"], test["outcome"], test.get("metadata")) for test in data["tests"]]
-    return json.dumps([tests, data["examination"], data["summary"]]).encode()
+    examination = {**data["examination"], "seed": ""}
+    return json.dumps([tests, examination, data["summary"]]).encode()
 
 
 def graded(results: Path) -> set[str]:

@@ -148,26 +148,30 @@ def explained(*names: str, reading: int = 0) -> Explanation:
 
 def test_one_explanation_is_certain() -> None:
     """Its names are said, sorted, and nothing else."""
-    found = conclude([explained("root-missing", "eps-missing")], [], [WRONG], wrong=True)
+    found = conclude([explained("root-missing", "eps-missing")], [], lambda: [WRONG], wrong=True)
     assert found == Finding(names=("eps-missing", "root-missing"))
 
 
 def test_readings_of_one_explanation_are_one() -> None:
     """Two readings of the parameters with the same names leave no doubt about the names."""
     left = [explained("eps-missing", reading=n) for n in range(2)]
-    assert conclude(left, [], [WRONG], wrong=True) == Finding(names=("eps-missing",))
+    assert conclude(left, [], lambda: [WRONG], wrong=True) == Finding(names=("eps-missing",))
 
 
 def test_signs_come_after_the_names_of_an_explanation() -> None:
     """What source and behaviour show is said besides; nothing is said twice."""
-    found = conclude([explained("eps-missing")], ["no-grad", "eps-missing"], [WRONG], wrong=True)
+    found = conclude(
+        [explained("eps-missing")], ["no-grad", "eps-missing"], lambda: [WRONG], wrong=True
+    )
     assert found == Finding(names=("eps-missing", "no-grad"))
 
 
 def test_a_sign_in_code_that_computes_what_the_lesson_does() -> None:
     """Right values with a cut gradient: the sign is all there is to say."""
-    assert conclude([explained()], ["no-grad"], [WRONG], wrong=False) == Finding(("no-grad",))
-    assert conclude([explained()], [], [WRONG], wrong=False) == Finding()
+    assert conclude([explained()], ["no-grad"], lambda: [WRONG], wrong=False) == Finding(
+        ("no-grad",)
+    )
+    assert conclude([explained()], [], lambda: [WRONG], wrong=False) == Finding()
 
 
 @pytest.mark.parametrize("signs_seen", [(), ("no-grad",)])
@@ -176,7 +180,7 @@ def test_a_few_alternatives_are_told_as_such(count: int, signs_seen: tuple[str, 
     """Two or three single changes that compute the same: one of them it is."""
     names = ("a-first", "b-second", "c-third")[:count]
     left = [explained(name) for name in reversed(names)]
-    found = conclude(left, signs_seen, [WRONG], wrong=True)
+    found = conclude(left, signs_seen, lambda: [WRONG], wrong=True)
     assert found == Finding(names=signs_seen, either=names)
 
 
@@ -193,9 +197,11 @@ def test_a_few_alternatives_are_told_as_such(count: int, signs_seen: tuple[str, 
 )
 def test_too_much_doubt_names_nothing(left: list[Explanation]) -> None:
     """Many alternatives, or such as are no single change: signs, else a fingerprint, no names."""
-    assert conclude(left, ["no-grad"], [WRONG], wrong=True) == Finding(("no-grad",))
-    assert conclude(left, [], [WRONG], wrong=True) == Finding(fingerprint=fingerprint([WRONG]))
-    assert conclude(left, [], [WRONG], wrong=False) == Finding()
+    assert conclude(left, ["no-grad"], lambda: [WRONG], wrong=True) == Finding(("no-grad",))
+    assert conclude(left, [], lambda: [WRONG], wrong=True) == Finding(
+        fingerprint=fingerprint([WRONG])
+    )
+    assert conclude(left, [], lambda: [WRONG], wrong=False) == Finding()
 
 
 def test_a_finding_is_plain_data() -> None:

@@ -164,6 +164,7 @@ class Cluster:
             ClusterError: if distributed is not installed or no scheduler answers.
         """
         self._packed = remote.pack(setup.model_copy(update={"trusted": self._trusted}))
+        self._seed = setup.seed
         self._client = connect(self._address)
         self._last_met = time.monotonic()
         self._look()
@@ -319,7 +320,7 @@ class Cluster:
         self._machines[name].alone = attempt.last
         work, threads = attempt.work, self._machines[name].threads
         facts = (work.facts, work.provenance)
-        submission = (work.student, tuple(work.sources), work.candidates, *facts)
+        submission = (work.student, tuple(work.sources), work.candidates, *facts, self._seed)
         self._start(name, attempt, remote.examine, self._packed, threads, *submission)
 
     def _start(

@@ -26,11 +26,14 @@ from grader.versions import versions
 Sources: TypeAlias = Sequence[tuple[str, bytes]]
 # The setup as JSON with paths relative to one folder, and the files below that folder.
 SUITES, SOLUTIONS = "suites", "solutions"
+NO_SEED = 0
 Packed: TypeAlias = tuple[str, tuple[tuple[str, bytes], ...]]
 
 
 def pack(setup: Setup) -> Packed:
     """An assignment as bytes, for a machine that may not share a file system with this one.
+
+    The seed is left out: each submission brings it, and runs with other seeds share a nursery.
 
     Raises:
         ClusterError: if a suite lies outside the suites' folder.
@@ -44,7 +47,7 @@ def pack(setup: Setup) -> Packed:
             )
     files = (*_files(root, SUITES), *_files(Path(setup.solutions), SOLUTIONS))
     suites = tuple(f"{SUITES}/{Path(suite).relative_to(root).as_posix()}" for suite in setup.suites)
-    update = {"root": SUITES, "suites": suites, "solutions": SOLUTIONS}
+    update = {"root": SUITES, "suites": suites, "solutions": SOLUTIONS, "seed": NO_SEED}
     return setup.model_copy(update=update).model_dump_json(), files
 
 
@@ -122,6 +125,7 @@ class WarmAssignment:
         candidates: Mapping[str, Sequence[str]],
         facts: Mapping[str, str],
         provenance: Mapping[str, str],
+        seed: int,
     ) -> tuple[int, bytes, bytes]:
         """Examine one submission; see `examine`."""
         number = next(self._numbers)
@@ -135,6 +139,7 @@ class WarmAssignment:
             log=str(log),
             facts=dict(facts),
             provenance=dict(provenance),
+            seed=seed,
         )
         try:
             status = self._run(job)
@@ -263,6 +268,7 @@ def examine(
     candidates: Mapping[str, Sequence[str]],
     facts: Mapping[str, str],
     provenance: Mapping[str, str],
+    seed: int,
 ) -> tuple[int, bytes, bytes]:
     """Examine one submission.
 
@@ -274,6 +280,6 @@ def examine(
     """
     try:
         with _HOLDER.borrowed(packed, jobs) as assignment:
-            return assignment.examine(student, sources, candidates, facts, provenance)
+            return assignment.examine(student, sources, candidates, facts, provenance, seed)
     except GraderError as error:  # has arguments of its own, which do not survive a pickle
         raise RuntimeError(error.problem) from None

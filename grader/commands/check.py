@@ -10,7 +10,13 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from grader.batch import ClassRun
-from grader.commands.options import JsonOption, RubricOption, default_rubric, print_json
+from grader.commands.options import (
+    JsonOption,
+    RubricOption,
+    SeedOption,
+    default_rubric,
+    print_json,
+)
 from grader.errors import ExitStatus
 from grader.executor import Local
 from grader.intake.layouts import single_submission
@@ -28,6 +34,7 @@ def check(
     /,
     *,
     rubric: RubricOption = None,
+    seed: SeedOption = None,
     as_json: JsonOption = False,
 ) -> int:
     """Check your own files: points and what to look at, at once."""
@@ -38,7 +45,7 @@ def check(
         rubric_path = rubric or default_rubric()
         loaded = load_rubric(rubric_path)
         submission = single_submission(path, loaded)
-        run = ClassRun(loaded, rubric_path, Results(Path(folder)))
+        run = ClassRun(loaded, rubric_path, Results(Path(folder)), seed=seed)
         (card,) = run.grade(executor, [submission])
     card = _only_the_file(card, path, loaded)
     if as_json:

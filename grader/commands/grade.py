@@ -17,6 +17,7 @@ from grader.commands.options import (
     ExtensionsOption,
     JsonOption,
     RubricOption,
+    SeedOption,
     default_rubric,
     say,
     walls_to_use,
@@ -56,6 +57,7 @@ def grade(
     scheduler: Annotated[
         str | None, Parameter(help="Examine on the Dask cluster at this address, not here.")
     ] = None,
+    seed: SeedOption = None,
     as_json: JsonOption = False,
 ) -> int:
     """Grade a folder of submissions.  Goes on where an earlier run has stopped."""
@@ -76,6 +78,7 @@ def grade(
                 walls,
                 fresh,
                 more_time,
+                seed,
                 on_card=lambda card, new: progress.advance(new),
                 on_notice=_say_notice,
             )

@@ -13,7 +13,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from grader.batch import ClassRun
-from grader.commands.options import RubricOption, default_rubric, say
+from grader.commands.options import RubricOption, SeedOption, default_rubric, say
 from grader.cpus import available_cpus
 from grader.errors import AssignmentError, ExitStatus
 from grader.executor import Local
@@ -25,15 +25,19 @@ from grader.report.console import ClassProgress, console
 from grader.results import Results
 from grader.rubric import Rubric, load_rubric
 from grader.sandbox.confinement import available_walls
+from grader.seeds import new_seed
 
 QuickOption = Annotated[
     bool, Parameter(name=["--quick"], help="Stubs and solutions only, no variants of them.")
 ]
 
 
-def lint(*, rubric: RubricOption = None, quick: QuickOption = False) -> int:
+def lint(
+    *, rubric: RubricOption = None, quick: QuickOption = False, seed: SeedOption = None
+) -> int:
     """Prove the assignment: stubs earn nothing, solutions all, each mistake is caught and named."""
     rubric_path = rubric or default_rubric()
+    first = new_seed() if seed is None else seed
     executor = Local(available_cpus(), available_walls())
     with executor, tempfile.TemporaryDirectory(prefix="grade-lint-") as folder:
         loaded = load_rubric(rubric_path)
@@ -41,10 +45,10 @@ def lint(*, rubric: RubricOption = None, quick: QuickOption = False) -> int:
             replace(single_submission(loaded.root / name, loaded), student=name)
             for name in (loaded.stubs, loaded.solutions)
         ]
-        run = ClassRun(loaded, rubric_path, Results(Path(folder)))
+        run = ClassRun(loaded, rubric_path, Results(Path(folder)), seed=first)
         stubs, solutions = run.grade(executor, subjects)
     problems = lint_problems(stubs, solutions)
-    proof = None if quick or problems else _prove(loaded)
+    proof = None if quick or problems else _prove(loaded, first)
     if proof is not None:
         problems += proof.problems
     if problems:
@@ -67,10 +71,10 @@ def lint(*, rubric: RubricOption = None, quick: QuickOption = False) -> int:
     return ExitStatus.DONE
 
 
-def _prove(rubric: Rubric) -> Proof:
+def _prove(rubric: Rubric, first: int) -> Proof:
     with ExitStack() as stack:
 
         def on_start(count: int) -> Callable[[], None]:
             return stack.enter_context(ClassProgress(count)).advance
 
-        return prove(rubric, available_cpus(), SEEDS, on_start)
+        return prove(rubric, available_cpus(), range(first, first + SEEDS), on_start)

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-from cyclopts import Parameter
+from cyclopts import Parameter, validators
 from pydantic_core import to_json
 
 from grader.errors import ContainmentError
@@ -21,6 +21,14 @@ ExtensionsOption = Annotated[
     Parameter(
         name=["--extensions"],
         help="Students with more time; default: extensions.csv beside the rubric.",
+    ),
+]
+SeedOption = Annotated[
+    int | None,
+    Parameter(
+        name=["--seed"],
+        validator=validators.Number(gte=0),
+        help="Repeat a run with the random inputs that it had: the seed in its run.json.",
     ),
 ]
 JsonOption = Annotated[bool, Parameter(name=["--json"], help="Print JSON for programs.")]

@@ -7,8 +7,8 @@ broadcasts, by a loose dtype or by NaN.  Tolerances come from the dtype and stan
 from __future__ import annotations
 
 import functools
+import hashlib
 import math
-import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
@@ -40,6 +40,9 @@ ROUNDING_STEPS = 16
 # Every submission meets the same random tensors, so a process keeps them.
 KEPT_DRAWS = 4_096
 MAX_KEPT_VALUES = 20_000
+# How far the deviation and the mean of a token are from those asked for, at most, in deviations.
+MAX_SPREAD = 0.1
+MAX_SHIFT = 0.5
 
 
 def tolerance(dtype: torch.dtype, magnification: float = 1.0) -> Tolerance:
@@ -147,18 +150,20 @@ def input_gradient(function: Callable[[Tensor], Tensor], x: Tensor, upstream: Te
 
 
 class Draw:
-    """Random tensors of one test: the same for every submission, different for every test.
+    """Random tensors of one test: the same for every submission of a run, others in the next.
 
     Attributes:
-        seed: 0 for submissions; other numbers prove that nothing hangs on these random numbers.
+        seed: of the run; secret, since who knows it knows every input.
 
     Args:
-        test: id of the test, the seed of its generator.
+        test: id of the test.
+        fixed: draw the same in every run.  Anybody may know these, so no point may hang on them.
     """
 
     seed: ClassVar[int] = 0
 
-    def __init__(self, test: str) -> None:
+    def __init__(self, test: str, fixed: bool = False) -> None:
+        self._fixed = fixed
         self.turn_to(test)
 
     def turn_to(self, test: str) -> None:
@@ -176,6 +181,20 @@ class Draw:
         """Normally distributed values.  They must not be changed: others get the same tensor."""
         return _normal(self._next_seed(), shape, mean, std, dtype)
 
+    def tokens(
+        self,
+        *shape: int,
+        mean: float = 0.0,
+        std: float = 1.0,
+        dtype: torch.dtype = torch.float32,
+    ) -> Tensor:
+        """Tokens of at least two features, each with about this mean and deviation.
+
+        What is sensitive to a token's deviation, as eps is, comes out alike for every seed: no
+        token is nearly constant by chance.  They must not be changed.
+        """
+        return _tokens(self._next_seed(), shape, mean, std, dtype)
+
     def weights(self, shapes: dict[str, tuple[int, ...]]) -> dict[str, Tensor]:
         """Weights for each parameter: matrices around 0, vectors away from both 0 and 1.
 
@@ -188,8 +207,11 @@ class Draw:
         return dict(zip(shapes, values, strict=True))
 
     def _next_seed(self) -> int:
+        """Of the next draw: a hash, so that what one draw shows does not give away another."""
         self._drawn += 1
-        return zlib.crc32(f"{self._test}#{self._drawn}".encode(), self.seed)
+        run = "fixed" if self._fixed else self.seed
+        key = f"{run}\0{self._test}\0{self._drawn}".encode()
+        return int.from_bytes(hashlib.blake2b(key, digest_size=8).digest(), "big") >> 1
 
 
 @functools.lru_cache(KEPT_DRAWS)
@@ -199,6 +221,19 @@ def _normal(
     generator = torch.Generator().manual_seed(seed)
     values = torch.randn(*shape, generator=generator, dtype=torch.float64)
     return (values * std + mean).to(dtype)
+
+
+@functools.lru_cache(KEPT_DRAWS)
+def _tokens(
+    seed: int, shape: tuple[int, ...], mean: float, std: float, dtype: torch.dtype
+) -> Tensor:
+    generator = torch.Generator().manual_seed(seed)
+    values = torch.randn(*shape, generator=generator, dtype=torch.float64)
+    centred = values - values.mean(-1, keepdim=True)
+    unit = centred / centred.square().mean(-1, keepdim=True).sqrt()
+    away = torch.rand(2, *shape[:-1], 1, generator=generator, dtype=torch.float64) * 2 - 1
+    deviation, middle = 1 + MAX_SPREAD * away[0], MAX_SHIFT * away[1]
+    return ((unit * deviation + middle) * std + mean).to(dtype)
 
 
 @functools.lru_cache(KEPT_DRAWS)

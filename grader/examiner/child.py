@@ -36,13 +36,18 @@ class Child:
         channel: jobs go in and statuses come out.
         job: what it works on, if anything.
         deadline: when that must be done, on the monotonic clock.
+        seeds: those whose questions are known to it.
 
     Args:
         examine: what it does with a job.
         close: closes, in the child, what belongs to the parent only.
+        seeds: see above.
     """
 
-    def __init__(self, examine: Examine, close: Callable[[], None]) -> None:
+    def __init__(
+        self, examine: Examine, close: Callable[[], None], seeds: frozenset[int] = frozenset()
+    ) -> None:
+        self.seeds = seeds
         self.channel, there = socket.socketpair()
         parent = os.getpid()
         self.pid = os.fork()

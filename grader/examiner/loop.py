@@ -32,6 +32,8 @@ from grader.examiner.secrecy import exposed
 from grader.sandbox.channel import Spawner
 
 MAX_TRIES = 2
+# Runs at the same time for which a nursery that is kept knows what will be asked.
+MAX_SEEDS = 4
 MAX_REASON = 1_500  # characters of pytest's own words
 # The examination keeps to its own deadline; a child past this one is stuck.  The starts of
 # workers come on top, and cold ones take seconds each.
@@ -65,7 +67,7 @@ class ExaminerLoop:
         self.children: list[Child] = []
         self.tries: Counter[str] = Counter()
         self.partial = b""
-        self.plans: Mapping[str, Plan] = {}
+        self.plans: dict[int, Mapping[str, Plan]] = {}
         self.open = True
         self.abandoned = False
         self.selector = selectors.DefaultSelector()
@@ -83,8 +85,7 @@ class ExaminerLoop:
             return True
         for item in session.items:
             _ = item.location  # computed once here instead of in every child
-        self.plans = rehearse(session, self.setup)
-        gc.freeze()
+        self._rehearse(session, self.setup.seed)
         unwalled = self._exposed()
         if unwalled:
             self._tell(unwalled)
@@ -128,15 +129,29 @@ class ExaminerLoop:
     def _give_out(self, session: pytest.Session) -> None:
         """Give waiting jobs to children that are free, forking those that lack."""
         while self.waiting and len(self._working()) < self.setup.jobs:
-            free = (child for child in self.children if child.job is None)
-            child = next(free, None) or self._fork(session)
             job = self.waiting.pop(0)
+            child = self._free_child(job) or self._fork(session, job)
             self.tries[job.student] += 1
             grace = GRACE_SECONDS_COLD if self.setup.cold else GRACE_SECONDS
             # Looking ahead may fail twice for each milestone, and that time is not counted.
             grace += 2 * self.setup.question_seconds * len(self.setup.milestones)
             last_try = self.tries[job.student] >= MAX_TRIES
             child.give(job, last_try, self.setup.submission_seconds + grace)
+
+    def _free_child(self, job: Job) -> Child | None:
+        """A child that has nothing to do and knows what will be asked; others of them end."""
+        for child in [child for child in self.children if child.job is None]:
+            if job.trusted or seed_of(job, self.setup) in child.seeds:
+                return child
+            self._dismiss(child)
+        return None
+
+    def _rehearse(self, session: pytest.Session, seed: int) -> None:
+        """Learn what will be asked with a seed, and forget the oldest of too many."""
+        self.plans[seed] = rehearse(session, self.setup, seed)
+        for oldest in list(self.plans)[:-MAX_SEEDS]:
+            del self.plans[oldest]
+        gc.freeze()
 
     def _seconds_to_next_deadline(self) -> float | None:
         deadlines = [child.deadline for child in self._working()]
@@ -190,9 +205,14 @@ class ExaminerLoop:
         for child in self._working():
             os.kill(child.pid, signal.SIGKILL)
 
-    def _fork(self, session: pytest.Session) -> Child:
+    def _fork(self, session: pytest.Session, first: Job) -> Child:
+        seed = seed_of(first, self.setup)
+        if seed not in self.plans and not first.trusted:
+            self._rehearse(session, seed)
+
         def examine_job(job: Job, last_try: bool) -> int:
-            return examine(session, self.setup, job, self.spawner, self.plans, last_try)
+            plans = self.plans.get(seed_of(job, self.setup), {})
+            return examine(session, self.setup, job, self.spawner, plans, last_try)
 
         def close() -> None:
             self.selector.close()
@@ -200,7 +220,7 @@ class ExaminerLoop:
             for other in self.children:
                 other.channel.close()
 
-        child = Child(examine_job, close)
+        child = Child(examine_job, close, frozenset(self.plans))
         self.children.append(child)
         self.selector.register(child.channel, selectors.EVENT_READ, lambda: self._collect(child))
         return child
@@ -233,6 +253,11 @@ class ExaminerLoop:
             self.command.sendall(json.dumps(message).encode() + b"\n")
         except OSError:
             self._abandon()
+
+
+def seed_of(job: Job, setup: Setup) -> int:
+    """The seed of a job's random numbers."""
+    return setup.seed if job.seed is None else job.seed
 
 
 def suite_variants(session: pytest.Session) -> Iterator[SuiteVariant]:
@@ -271,7 +296,7 @@ def examine(
         `UNWRITTEN` and an errno if the report cannot be written.
     """
     config = session.config
-    Draw.seed = job.seed
+    Draw.seed = seed_of(job, setup)
     folder = Path(job.folder)
     if job.trusted:
         examination = Examination(setup, job.candidates, folder, None)

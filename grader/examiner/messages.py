@@ -33,6 +33,8 @@ class Setup(_Message):
         output_kb: how much of a submission's prints to keep.
         jobs: submissions examined at the same time.
         cold: start workers as new processes instead of forking them.
+        seed: of the random numbers of jobs that have none of their own.  No worker hears of it:
+            their server is forked before the setup is read.
         variants: tell with the tests which variants of the solutions the suites have.
         walls: the walls around each worker.
         packages: distributions that student code may import.
@@ -49,6 +51,7 @@ class Setup(_Message):
     memory_mb: int
     output_kb: int
     jobs: int
+    seed: int
     cold: bool = False
     variants: bool = False
     walls: tuple[str, ...] = ALL_WALLS
@@ -82,7 +85,7 @@ class Job(_Message):
         facts: copied into the report as they are.
         provenance: what its examination depends on besides it, part by part; copied too.
         trusted: our own code: it runs without a worker, in the child of the examiner.
-        seed: other random numbers for the tests.
+        seed: of the tests' random numbers; `None` for the setup's.
     """
 
     student: str
@@ -93,4 +96,4 @@ class Job(_Message):
     facts: dict[str, str]
     provenance: dict[str, str] = {}
     trusted: bool = False
-    seed: int = 0
+    seed: int | None = None

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.examiner.checks import Draw
 from grader.examiner.examination import Examination
 from grader.examiner.foresight import Plan
 from grader.examiner.messages import Setup
@@ -17,17 +18,19 @@ from grader.examiner.transport import Rehearsed
 MAX_SECONDS = 5.0  # for a question to the solutions
 
 
-def rehearse(session: pytest.Session, setup: Setup) -> dict[str, Plan]:
+def rehearse(session: pytest.Session, setup: Setup, seed: int) -> dict[str, Plan]:
     """Run the hidden tests on the solutions in this process.
 
     Args:
         session: with the collected tests.
         setup: the assignment.
+        seed: of the random numbers that the submissions will be given.
 
     Returns:
         A plan for each suite that the solutions pass; without one, every question is put when
         it comes up.
     """
+    Draw.seed = seed
     candidates = {milestone.id: [milestone.file] for milestone in setup.milestones}
     folder = Path(setup.solutions)
     transport = Rehearsed(folder, min(setup.question_seconds, MAX_SECONDS))

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import pytest
 
+from grader.examiner.checks import Draw
 from grader.examiner.examination import Examination
 from grader.examiner.messages import Job
 from grader.files import write_atomically
@@ -59,6 +60,7 @@ def write_report(session: pytest.Session, job: Job, examination: Examination) ->
         "expected": [item.nodeid for item in session.items],
         "notes": examination.notes(),
         "findings": examination.findings,
+        "seed": str(Draw.seed),  # a text, as many readers of JSON would round such a number
         "facts": job.facts,
         "provenance": job.provenance,
     }

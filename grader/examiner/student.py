@@ -68,6 +68,10 @@ class Student:
         """
         return self._under_test.once(key, create)
 
+    def fresh(self) -> None:
+        """Let the next question find a newly loaded file, in which nothing was asked before."""
+        self._under_test.fresh()
+
     def constant(self, name: str) -> Any:
         """A literal at the top level of the file, as plain JSON data; `None` if not filled in.
 

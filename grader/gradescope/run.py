@@ -182,7 +182,9 @@ def _results(layout: Layout, seconds: int) -> GradescopeResults | FailedRun:
         if submission.problem:
             return refused_results(" ".join((submission.problem, *notes)), files)
         card = grade_one(submission, rubric, layout.rubric, Path(name))
-        _show_log(Results(Path(name) / "results").log(submission.student))
+        results = Results(Path(name) / "results")
+        _tell(f"random inputs of this run: --seed {results.load_run().get('seed')}")
+        _show_log(results.log(submission.student))
     if card.score is None:
         raise ReportError(card.problem, "Run the autograder again; if it stays, `grade lint`.")
     _tell(f"{card.score:g} of {card.max_score:g} points")

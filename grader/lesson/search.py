@@ -57,6 +57,8 @@ class Search:
         predict: what an explanation answers to it; may raise.
         same: whether two answers agree.
         allowed: whether there is time for more.
+        afford: takes so many explanations off what may be tried, if there are as many left.  It is
+            asked before the first is tried, so that no name hangs on how fast a machine is.
     """
 
     changes: Sequence[Change]
@@ -66,6 +68,7 @@ class Search:
     predict: Callable[[Explanation, int], Tensor]
     same: Callable[[Tensor, Tensor], bool]
     allowed: Callable[[], bool]
+    afford: Callable[[int], bool] = lambda count: True
     answers: dict[int, Answer] = field(default_factory=dict)
     _predicted: dict[tuple[Explanation, int], Answer] = field(default_factory=dict)
 
@@ -73,13 +76,13 @@ class Search:
         """The lesson's choices if they hold for every question, else the single changes that do.
 
         Returns:
-            None if nothing holds, or if the time is over.
+            None if nothing holds, if there are too many to try, or if the time is over.
         """
         sets: list[Changes] = [(), *((change,) for change in self.changes)]
         return self._in_time(sets)
 
     def ask_all(self) -> None:
-        """Put the questions that are left, so that equal mistakes are known by equal answers."""
+        """Put the questions that are left, so that every sign is seen."""
         for question in range(self.questions):
             if question not in self.answers and self.allowed():
                 self.answers[question] = self.ask(question)
@@ -93,8 +96,11 @@ class Search:
         return self._in_time(pairs_of(list(changes)))
 
     def _in_time(self, sets: Iterable[Changes]) -> list[Explanation]:
-        candidates = itertools.product(sets, range(self.readings))
-        left = self._narrow([Explanation(changes, reading) for changes, reading in candidates])
+        every = itertools.product(sets, range(self.readings))
+        candidates = [Explanation(changes, reading) for changes, reading in every]
+        if not self.afford(len(candidates)):
+            return []
+        left = self._narrow(candidates)
         return left if self.allowed() else []
 
     def _narrow(self, left: list[Explanation]) -> list[Explanation]:

@@ -45,7 +45,7 @@ def hint(student: Student, text: str) -> str:
     """
 
     def ordinary_is_right() -> bool:
-        x = Draw("ordinary").normal(3, 6, mean=0.5, std=1.5)
+        x = Draw("ordinary").tokens(3, 6, mean=0.5, std=3.0)
         return close(student.call(FUNCTION, x).tensor, normalise(x))
 
     return f" {text}" if student.once("ordinary", ordinary_is_right) else ""
@@ -76,7 +76,7 @@ def test_prediction(student: Student) -> None:
 )
 def test_matches_shape(student: Student, draw: Draw, shape: tuple[int, ...]) -> None:
     """Inputs with one to four dimensions are normalised over the last one."""
-    x = draw.normal(*shape, mean=2.0, std=3.0)
+    x = draw.tokens(*shape, mean=2.0, std=3.0)
     expect_normalised(
         student.call(FUNCTION, x),
         x,
@@ -86,7 +86,7 @@ def test_matches_shape(student: Student, draw: Draw, shape: tuple[int, ...]) -> 
 
 def test_matches_float64(student: Student, draw: Draw) -> None:
     """float64 in, float64 out, with its precision."""
-    x = draw.normal(3, 6, mean=-1.0, std=2.0, dtype=torch.float64)
+    x = draw.tokens(3, 6, mean=-1.0, std=2.0, dtype=torch.float64)
     expect_normalised(
         student.call(FUNCTION, x),
         x,
@@ -96,7 +96,7 @@ def test_matches_float64(student: Student, draw: Draw) -> None:
 
 def test_matches_other_sizes(student: Student, draw: Draw) -> None:
     """Nothing depends on one particular number of features or tokens."""
-    inputs = [draw.normal(*shape, std=1.5) for shape in ((1, 4), (4, 4), (3, 17), (6, 5))]
+    inputs = [draw.tokens(*shape, mean=1.0) for shape in ((1, 4), (4, 4), (3, 17), (6, 5))]
     for x, answer in zip(inputs, student.call_each(FUNCTION, *inputs), strict=True):
         expect_normalised(
             answer,
@@ -108,7 +108,7 @@ def test_matches_other_sizes(student: Student, draw: Draw) -> None:
 
 def test_sound_large_mean(student: Student, draw: Draw) -> None:
     """A mean a thousand times the deviation does not drown the result in rounding."""
-    x = draw.normal(4, 16, mean=1000.0)
+    x = draw.tokens(8, 16, mean=1000.0, std=1.25)
     actual = student.call(FUNCTION, x).tensor
     expected = normalise(x.double()).float()
     expect_like(actual, expected, RESULT)
@@ -119,7 +119,7 @@ def test_sound_large_mean(student: Student, draw: Draw) -> None:
 
 def test_sound_tiny_variance(student: Student, draw: Draw) -> None:
     """With a variance as small as eps, eps stands inside the root."""
-    x = draw.normal(4, 8, std=3e-3)
+    x = draw.tokens(4, 8, std=3e-3)
     actual = student.call(FUNCTION, x).tensor
     expect_like(actual, x, RESULT)
     if not close(actual, normalise(x)):
@@ -131,7 +131,7 @@ def test_sound_tiny_variance(student: Student, draw: Draw) -> None:
 
 def test_sound_other_eps(student: Student, draw: Draw) -> None:
     """The argument eps is used, also when it is large."""
-    x = draw.normal(4, 8)
+    x = draw.tokens(4, 8)
     actual = student.call(FUNCTION, x, arguments={"eps": 0.5}).tensor
     expect_like(actual, x, RESULT)
     if not close(actual, normalise(x, eps=0.5)):
@@ -161,10 +161,10 @@ def call_with_changes(student: Student) -> tuple[Tensor, list[Answer]]:
 
     def create() -> tuple[Tensor, list[Answer]]:
         draw = Draw("changes")
-        x = draw.normal(3, 4, 8)
+        x = draw.tokens(3, 4, 8)
         tokens, sequences = x.clone(), x.clone()
-        tokens[:, 1:] = draw.normal(3, 3, 8, mean=5.0, std=4.0)
-        sequences[1:] = draw.normal(2, 4, 8, mean=-5.0, std=4.0)
+        tokens[:, 1:] = draw.tokens(3, 3, 8, mean=5.0, std=4.0)
+        sequences[1:] = draw.tokens(2, 4, 8, mean=-5.0, std=4.0)
         return x, student.call_each(FUNCTION, x, tokens, sequences, x)
 
     return student.once("changes", create)
@@ -203,7 +203,7 @@ def call_with_gradient(student: Student) -> tuple[Tensor, Tensor, Answer]:
 
     def create() -> tuple[Tensor, Tensor, Answer]:
         draw = Draw("gradient")
-        x, upstream = draw.normal(2, 3, 8, mean=1.0, std=2.0), draw.normal(2, 3, 8)
+        x, upstream = draw.tokens(2, 3, 8, mean=1.0, std=0.7), draw.normal(2, 3, 8)
         return x, upstream, student.call(FUNCTION, x, upstream=upstream)
 
     return student.once("gradient", create)
@@ -230,7 +230,7 @@ def call_looking_on(student: Student) -> tuple[Tensor, Answer]:
 
     def create() -> tuple[Tensor, Answer]:
         # Two dimensions, as code that takes no other number of them loses its points elsewhere.
-        x = Draw("looking on").normal(3, 8, mean=1.0)
+        x = Draw("looking on").tokens(3, 8, mean=1.0)
         return x, student.call(FUNCTION, x, operators=True, input_after=True)
 
     return student.once("looking on", create)

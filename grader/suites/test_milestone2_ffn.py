@@ -23,7 +23,7 @@ DIAGNOSE = diagnose
 VARIANTS = variants("PREDICTED_PARAMETERS = 148\nFFN =", feed_forward_class, CHANGES)
 OUTPUT = "The output of FFN"
 # Many tokens in two dimensions: the forms of GELU differ for some values only.
-SHAPES = {"2d": (64, 4), "3d": (2, 5, 4), "4d": (2, 3, 5, 4)}
+SHAPES = {"2d": (256, 4), "3d": (2, 5, 4), "4d": (2, 3, 5, 4)}
 
 
 def build(student: Student, d: int = 4, f: int = 16) -> Module:

@@ -13,7 +13,13 @@ from grader.examiner.block import BlockUnderTest
 from grader.examiner.checks import Draw
 from grader.examiner.diagnosis import signs
 from grader.examiner.diagnosis.finding import Budget, EndedError, Finding, asked
-from grader.examiner.diagnosis.modules import ModuleDiagnosis, drawn, sizes_fixed, width_ignored
+from grader.examiner.diagnosis.modules import (
+    ModuleDiagnosis,
+    Shapes,
+    drawn,
+    sizes_fixed,
+    width_ignored,
+)
 from grader.examiner.module import Module
 from grader.examiner.student import Student
 from grader.lesson.block_readings import BlockParts, block_roles
@@ -39,13 +45,16 @@ NOT_HERE = {
 CHANGES = [c for c in changes_of(BlockChoices) if c.option not in NOT_HERE.get(c.choice, ())]
 
 
-def pool() -> list[Tensor]:
-    """Inputs: a tiny one shows eps, a square one lets layers run along the sequence."""
-    draw = Draw("diagnosis of EncoderBlock")
+def pool(fixed: bool = False) -> list[Tensor]:
+    """Inputs: a tiny one shows eps, a square one lets layers run along the sequence.
+
+    The square one has many tokens, since the forms of GELU differ for some values only.
+    """
+    draw = Draw("diagnosis of EncoderBlock", fixed)
     return [
         draw.normal(2, 5, D, mean=0.5),
         draw.normal(2, 5, D, std=3e-3),
-        draw.normal(2, D, D, mean=-0.5, std=2.0),
+        draw.normal(8, D, D, mean=-0.5, std=2.0),
     ]
 
 
@@ -53,11 +62,10 @@ def diagnose(student: Student, budget: Budget) -> Finding:
     """Name what is wrong with a student's block."""
     diagnosis = ModuleDiagnosis(student, budget, CLASS)
     explanations: list[Explanation] = []
-    search: Search | None = None
     with suppress(EndedError):
         module = diagnosis.built(d=D, h=H, d_ff=F)
         if module is None:
-            return diagnosis.concluded([], None)
+            return diagnosis.concluded([])
         other = diagnosis.built(d=OTHER_D, h=OTHER_H, d_ff=OTHER_F)
         if sizes_fixed(module, other):
             diagnosis.note("hard-coded-sizes")
@@ -66,7 +74,7 @@ def diagnose(student: Student, budget: Budget) -> Finding:
         parts = block_roles(tuple(module.shapes.items()), D, H, F)
         if any(kind.startswith("BatchNorm") for kind in module.children.values()):
             diagnosis.note("normalised-over-batch-and-tokens")  # what it does in eval mode is less
-            return diagnosis.concluded([], None)
+            return diagnosis.concluded([])
         _look_at_parameters(diagnosis, module, parts)
         sent = _without_extras(drawn(module.shapes, CLASS), parts)
         readings = readings_of(module, parts, sent)
@@ -80,7 +88,15 @@ def diagnose(student: Student, budget: Budget) -> Finding:
             search.ask_all()
             right = _parts_seen_right(diagnosis, module)
             explanations = search.pairs([c for c in search.changes if c.part not in right])
-    return diagnosis.concluded(explanations, search)
+    return diagnosis.concluded(explanations, partial(_fixed_answers, diagnosis))
+
+
+def _fixed_answers(diagnosis: ModuleDiagnosis) -> list[Tensor | None]:
+    def weights(shapes: Shapes) -> dict[str, Tensor]:
+        parts = block_roles(tuple(shapes.items()), D, H, F)
+        return _without_extras(drawn(shapes, CLASS, fixed=True), parts)
+
+    return diagnosis.asked_anew({"d": D, "h": H, "d_ff": F}, pool(fixed=True), weights)
 
 
 def _without_extras(drawn_weights: dict[str, Tensor], parts: BlockParts) -> dict[str, Tensor]:

@@ -32,21 +32,20 @@ CHANGES = changes_of(FeedForwardChoices)
 MAX_READINGS = 6
 
 
-def pool() -> list[Tensor]:
+def pool(fixed: bool = False) -> list[Tensor]:
     """Inputs: the square one lets layers run along the sequence."""
-    draw = Draw("diagnosis of FFN")
-    return [draw.normal(6, D), draw.normal(2, D, D), draw.normal(2, 3, 5, D, std=2.0)]
+    draw = Draw("diagnosis of FFN", fixed)
+    return [draw.normal(6, D), draw.normal(2, D, D), draw.normal(4, 3, 5, D, std=2.0)]
 
 
 def diagnose(student: Student, budget: Budget) -> Finding:
     """Name what is wrong with a student's FFN."""
     diagnosis = ModuleDiagnosis(student, budget, CLASS)
     explanations: list[Explanation] = []
-    search: Search | None = None
     with suppress(EndedError):
         module = diagnosis.built(d_model=D, d_ff=F)
         if module is None:
-            return diagnosis.concluded([], None)
+            return diagnosis.concluded([])
         other = diagnosis.built(d_model=OTHER_D, d_ff=OTHER_F)
         _look_at_parameters(diagnosis, module, other)
         sent = drawn(module.shapes, CLASS)
@@ -62,7 +61,14 @@ def diagnose(student: Student, budget: Budget) -> Finding:
         if not explanations and not diagnosis.chance:
             search.ask_all()
             explanations = search.pairs(search.changes)
-    return diagnosis.concluded(explanations, search)
+    return diagnosis.concluded(explanations, partial(_fixed_answers, diagnosis))
+
+
+def _fixed_answers(diagnosis: ModuleDiagnosis) -> list[Tensor | None]:
+    sizes = {"d_model": D, "d_ff": F}
+    return diagnosis.asked_anew(
+        sizes, pool(fixed=True), lambda shapes: drawn(shapes, CLASS, fixed=True)
+    )
 
 
 def _search(

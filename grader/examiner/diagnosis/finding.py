@@ -6,6 +6,7 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import torch
@@ -16,8 +17,12 @@ from grader.examiner.checks import TOLERANCES
 from grader.lesson.search import Explanation, glance, names_of
 from grader.model import Verdict
 
-MAX_CPU_SECONDS = 1.5
-MAX_QUESTIONS = 40
+# Work is counted, so that a name does not hang on the speed of the machine: one explanation takes
+# a third of a millisecond.  Pairs of changes of the block are 2,646 for each reading.
+MAX_EXPLANATIONS = 5_000
+MAX_QUESTIONS = 60
+# Only against what nobody has thought of: six times what the explanations take.
+MAX_CPU_SECONDS = 10.0
 # Of so many explanations that compute the same, a message can tell honestly.
 MAX_ALTERNATIVES = 3
 # Verdicts after which the code is not asked any more: each further question may cost as much.
@@ -25,9 +30,15 @@ FINAL = (Verdict.TIMEOUT.value, Verdict.CRASHED.value)
 
 
 class Budget:
-    """What the diagnosis of one submission may use: processor time of this process, questions."""
+    """What the diagnosis of one submission may use: explanations, questions, processor time."""
 
-    def __init__(self, seconds: float = MAX_CPU_SECONDS, questions: int = MAX_QUESTIONS) -> None:
+    def __init__(
+        self,
+        seconds: float = MAX_CPU_SECONDS,
+        questions: int = MAX_QUESTIONS,
+        explanations: int = MAX_EXPLANATIONS,
+    ) -> None:
+        self._explanations = explanations
         self._seconds = seconds
         self._questions = questions
         self._running_since: float | None = None
@@ -47,6 +58,13 @@ class Budget:
         since = self._running_since
         used = time.process_time() - since if since is not None else 0.0
         return self._questions > 0 and used < self._seconds
+
+    def afford(self, explanations: int) -> bool:
+        """Take so many explanations off what may be tried; none if there are fewer left."""
+        if explanations > self._explanations:
+            return False
+        self._explanations -= explanations
+        return True
 
     def question(self) -> None:
         """Count a question."""
@@ -76,6 +94,10 @@ class Finding:
         }
 
 
+# Answers to the fixed questions, in their order; `None` where the code gave none.
+FixedAnswers = Callable[[], Sequence[Tensor | None]]
+
+
 class EndedError(Exception):
     """The code does not answer any more, so the diagnosis ends."""
 
@@ -95,6 +117,15 @@ def asked(ask: Callable[[], Tensor], budget: Budget) -> Tensor | StudentFaultErr
         if error.verdict in FINAL:
             raise EndedError from None
         return error
+
+
+def until_ended(ask: Callable[[int], Tensor | None], questions: int) -> list[Tensor | None]:
+    """The answers to questions by their numbers, as far as the code answers."""
+    answers: list[Tensor | None] = [None] * questions
+    with suppress(EndedError):
+        for number in range(questions):
+            answers[number] = ask(number)
+    return answers
 
 
 def same(actual: Tensor, predicted: Tensor) -> bool:
@@ -121,7 +152,7 @@ def repeated(first: Tensor, again: Tensor) -> bool:
 def conclude(
     explanations: Sequence[Explanation],
     signs: Sequence[str],
-    answers: Sequence[Tensor | None],
+    fixed_answers: FixedAnswers,
     wrong: bool,
 ) -> Finding:
     """What may be said.
@@ -129,7 +160,8 @@ def conclude(
     Args:
         explanations: all that are left of the search.
         signs: misconceptions that source and behaviour show.
-        answers: of the code to the fixed questions, in their order.
+        fixed_answers: asks the code the questions that are the same in every run; called only
+            where nothing else tells equal mistakes apart from others.
         wrong: whether some answer differs from the lesson's.
     """
     sets = names_of(explanations)
@@ -140,7 +172,7 @@ def conclude(
         return Finding(tuple(sign for sign in signs if sign not in singles), tuple(singles))
     if signs or not wrong:
         return Finding(tuple(signs))
-    return Finding(fingerprint=fingerprint(answers))
+    return Finding(fingerprint=fingerprint(fixed_answers()))
 
 
 def fingerprint(answers: Sequence[Tensor | None]) -> str:

@@ -20,6 +20,7 @@ from grader.examiner.diagnosis.finding import (
     conclude,
     repeated,
     same,
+    until_ended,
 )
 from grader.examiner.student import Student
 from grader.lesson.choices import NormChoices, changed, changes_of
@@ -32,20 +33,23 @@ DEFAULT_EPS = 1e-5  # given by the stub's signature, not as an argument
 CHANGES = [c for c in changes_of(NormChoices) if c.choice not in ("gain", "shift")]
 
 
-def pool() -> list[tuple[Tensor, float]]:
+def pool(fixed: bool = False) -> list[tuple[Tensor, float]]:
     """Inputs with the eps to give: each shows some choices that others hide.
 
     Where all axes are equally long, code that mixes them up still gets through.  None has a
     single dimension: codes that take the wrong axes differ there without a reason that
     would be worth a name.
+
+    Args:
+        fixed: the same in every run.
     """
-    draw = Draw("diagnosis of LayerNorm")
+    draw = Draw("diagnosis of LayerNorm", fixed)
     return [
-        (draw.normal(3, 4, 6, mean=0.5, std=1.5), DEFAULT_EPS),
-        (draw.normal(4, 4, 4, std=3e-3), DEFAULT_EPS),
-        (draw.normal(4, 4, 4), 0.5),
-        (draw.normal(5, 5, mean=1.0), DEFAULT_EPS),
-        (draw.normal(2, 3, 4, 5, mean=-0.5), DEFAULT_EPS),
+        (draw.tokens(3, 4, 6, mean=0.5, std=1.5), DEFAULT_EPS),
+        (draw.tokens(4, 4, 4, std=3e-3), DEFAULT_EPS),
+        (draw.tokens(4, 4, 4), 0.5),
+        (draw.tokens(5, 5, mean=1.0), DEFAULT_EPS),
+        (draw.tokens(2, 3, 4, 5, mean=-0.5), DEFAULT_EPS),
         (torch.tensor([[3.0, 3.0, 3.0], [0.0, 0.0, 0.0]]), DEFAULT_EPS),
     ]
 
@@ -71,7 +75,10 @@ class LayerNormDiagnosis:
         def predict(explanation: Explanation, number: int) -> Tensor:
             return self._normalised(explanation, *self._pool[number])
 
-        search = Search(CHANGES, 1, len(self._pool), self._ask, predict, same, self._budget.left)
+        budget = self._budget
+        search = Search(
+            CHANGES, 1, len(self._pool), self._ask, predict, same, budget.left, budget.afford
+        )
         explanations: list[Explanation] = []
         with suppress(EndedError):
             explanations = search.single()
@@ -79,9 +86,14 @@ class LayerNormDiagnosis:
             if not explanations and "dropout-left-on" not in self._signs:
                 search.ask_all()
                 explanations = search.pairs(CHANGES)
-        answers = [search.answers.get(number) for number in range(len(self._pool))]
         wrong = not any(not e.changes for e in explanations)
-        return conclude(explanations, list(dict.fromkeys(self._signs)), answers, wrong)
+        found = list(dict.fromkeys(self._signs))
+        return conclude(explanations, found, self._fixed_answers, wrong)
+
+    def _fixed_answers(self) -> list[Tensor | None]:
+        self._student.fresh()
+        self._pool = pool(fixed=True)
+        return until_ended(self._ask, len(self._pool))
 
     def _ask(self, number: int) -> Tensor | None:
         x, eps = self._pool[number]

@@ -11,7 +11,17 @@ from grader.errors import StudentFaultError
 from grader.examiner.answers import Answer
 from grader.examiner.checks import Draw, input_gradient
 from grader.examiner.diagnosis import signs
-from grader.examiner.diagnosis.finding import Budget, Finding, asked, conclude, repeated, same
+from grader.examiner.diagnosis.finding import (
+    Budget,
+    EndedError,
+    Finding,
+    FixedAnswers,
+    asked,
+    conclude,
+    repeated,
+    same,
+    until_ended,
+)
 from grader.examiner.module import Module
 from grader.examiner.student import Student
 from grader.lesson.choices import Change
@@ -88,7 +98,8 @@ class ModuleDiagnosis:
         def ask(number: int) -> Tensor | None:
             return self.ask(module, pool[number], sent)
 
-        return Search(changes, readings, len(pool), ask, predict, same, self.budget.left)
+        budget = self.budget
+        return Search(changes, readings, len(pool), ask, predict, same, budget.left, budget.afford)
 
     @property
     def chance(self) -> bool:
@@ -146,18 +157,46 @@ class ModuleDiagnosis:
         if sign and sign not in self.signs:
             self.signs.append(sign)
 
-    def concluded(self, explanations: Sequence[Explanation], search: Search | None) -> Finding:
-        """What may be said."""
-        answers = (
-            [search.answers.get(number) for number in range(search.questions)] if search else []
-        )
+    def concluded(
+        self, explanations: Sequence[Explanation], fixed_answers: FixedAnswers = list
+    ) -> Finding:
+        """What may be said; without questions to tell equal mistakes by, no fingerprint."""
         wrong = not any(not explanation.changes for explanation in explanations)
-        return conclude(explanations, self.signs, answers, wrong)
+        return conclude(explanations, self.signs, fixed_answers, wrong)
+
+    def asked_anew(
+        self,
+        sizes: dict[str, int],
+        pool: Sequence[Tensor],
+        weights: Callable[[Shapes], dict[str, Tensor]],
+    ) -> list[Tensor | None]:
+        """What a new module in a new worker makes of each input.
+
+        Args:
+            sizes: arguments of the constructor.
+            pool: the inputs.
+            weights: to send to a module with parameters of some shapes.
+        """
+        self.student.fresh()
+        try:
+            module = self.built(**sizes)
+        except EndedError:
+            return []
+        if module is None:
+            return []
+        sent = weights(module.shapes)
+        return until_ended(lambda number: self.ask(module, pool[number], sent), len(pool))
 
 
-def drawn(shapes: Shapes, what: str) -> dict[str, Tensor]:
-    """Weights to send: the same for each submission with parameters of these shapes."""
-    return Draw(f"diagnosis of {what}").weights(shapes)
+def drawn(shapes: Shapes, what: str, fixed: bool = False) -> dict[str, Tensor]:
+    """Weights to send: the same for each submission with parameters of these shapes.
+
+    Args:
+        shapes: by name.
+        what: the class.
+        fixed: the same in every run.
+    """
+    return Draw(f"diagnosis of {what}", fixed).weights(shapes)
 
 
 def sizes_fixed(first: Module | None, second: Module | None) -> bool:
