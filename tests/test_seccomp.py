@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -31,6 +33,7 @@ from grader.sandbox.seccomp import (
     packed_template,
 )
 from grader.sandbox.syscalls import ARCHITECTURES, CALLS
+from tests.corpus_run import ROOT
 from tests.refused_calls import REFUSED
 
 PID = 4321
@@ -286,3 +289,10 @@ def test_no_call_stands_there_twice() -> None:
     for machine in MACHINES:
         numbers = [n for call in CALLS if (n := call.number(machine)) is not None]
         assert len(numbers) == len(set(numbers))
+
+
+def test_the_page_is_up_to_date() -> None:
+    """docs/system-calls.md tells what the table says."""
+    script = ROOT / "docs" / "system_calls.py"
+    made = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
+    assert made.stdout == (ROOT / "docs" / "system-calls.md").read_text()
