@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import shutil
 import struct
@@ -15,21 +16,21 @@ from grader.sandbox.landlock import ADD_RULE, CREATE_RULESET, RESTRICT_SELF
 from grader.sandbox.seccomp import (
     ALLOW,
     ARCHITECTURE_OFFSET,
+    ERROR,
     FIRST_ARGUMENT_OFFSET,
     IF_BITS,
     IF_EQUAL,
     KILL_PROCESS,
     LOAD,
-    NO_SUCH_CALL,
     NUMBER_OFFSET,
     PR_SET_SECCOMP,
-    REFUSE,
     RETURN,
     SECCOMP_MODE_FILTER,
     Instruction,
 )
-from grader.sandbox.syscalls import ARCHITECTURES, CLONE, CLONE3, DENIED
+from grader.sandbox.syscalls import ARCHITECTURES, CALLS
 from tests.corpus_run import ROOT
+from tests.refused_calls import REFUSED
 
 ORDINARY_UID = 12_345
 # What Docker leaves to root in a container (moby, profiles and oci/caps/defaults.go).
@@ -37,8 +38,8 @@ CONTAINER_CAPABILITIES = (
     "chown", "dac_override", "fowner", "fsetid", "kill", "setgid", "setuid", "setpcap",
     "net_bind_service", "net_raw", "sys_chroot", "mknod", "audit_write", "setfcap",
 )  # fmt: skip
-# What Docker's default seccomp profile refuses to a process without further capabilities, as
-# far as it is in our own table; clone3 answers ENOSYS, clone may make no namespaces.
+# What Docker's default seccomp profile refuses to a process without further capabilities; clone3
+# answers ENOSYS, clone may make no namespaces.
 CONTAINER_REFUSES = (
     "acct", "add_key", "bpf", "clock_adjtime", "clock_settime", "delete_module",
     "fanotify_init", "finit_module", "fsconfig", "fsmount", "fsopen", "fspick", "init_module",
@@ -97,24 +98,28 @@ def run_as_in_container(arguments: list[str]) -> None:
 
 def container_filter(machine: str) -> list[Instruction]:
     """A filter that refuses what a container's does."""
-    architecture, column = ARCHITECTURES[machine]
+    column = 0 if machine == "x86_64" else 1
+    (clone,) = (call.number(machine) for call in CALLS if call.name == "clone")
+    clone3 = REFUSED["clone3"][column]
+    assert clone is not None
+    assert clone3 is not None
     program: list[Instruction] = [
         (LOAD, 0, 0, ARCHITECTURE_OFFSET),
-        (IF_EQUAL, 1, 0, architecture),
+        (IF_EQUAL, 1, 0, ARCHITECTURES[machine]),
         (RETURN, 0, 0, KILL_PROCESS),
         (LOAD, 0, 0, NUMBER_OFFSET),
-        (IF_EQUAL, 0, 1, CLONE3[column]),
-        (RETURN, 0, 0, NO_SUCH_CALL),
+        (IF_EQUAL, 0, 1, clone3),
+        (RETURN, 0, 0, ERROR | errno.ENOSYS),
     ]
     for name in CONTAINER_REFUSES:
-        number = DENIED[name][column]
+        number = REFUSED[name][column]
         if number is not None:
-            program += [(IF_EQUAL, 0, 1, number), (RETURN, 0, 0, REFUSE)]
+            program += [(IF_EQUAL, 0, 1, number), (RETURN, 0, 0, ERROR | errno.EPERM)]
     program += [
-        (IF_EQUAL, 0, 3, CLONE[column]),
+        (IF_EQUAL, 0, 3, clone),
         (LOAD, 0, 0, FIRST_ARGUMENT_OFFSET),
         (IF_BITS, 0, 1, NEW_NAMESPACES),
-        (RETURN, 0, 0, REFUSE),
+        (RETURN, 0, 0, ERROR | errno.EPERM),
     ]
     return [*program, (RETURN, 0, 0, ALLOW)]
 
@@ -124,7 +129,7 @@ def no_landlock_filter(machine: str) -> list[Instruction]:
     calls = (CREATE_RULESET, ADD_RULE, RESTRICT_SELF)
     program: list[Instruction] = [(LOAD, 0, 0, NUMBER_OFFSET)]
     for number in calls:
-        program += [(IF_EQUAL, 0, 1, number), (RETURN, 0, 0, NO_SUCH_CALL)]
+        program += [(IF_EQUAL, 0, 1, number), (RETURN, 0, 0, ERROR | errno.ENOSYS)]
     return [*program, (RETURN, 0, 0, ALLOW)]
 
 

@@ -1,147 +1,235 @@
-"""Which system calls a worker may not make, as data.
+"""Which system calls a worker may make, as data.  What is not listed here is refused.
 
 Numbers from the kernel's own tables: arch/x86/entry/syscalls/syscall_64.tbl for x86-64,
-include/uapi/asm-generic/unistd.h for aarch64.  `None`: the processor has no such call.
+include/uapi/asm-generic/unistd.h for aarch64.  `python docs/system_calls.py` makes a page of it,
+docs/system-calls.md.
+
+Three answers are possible.  A call is carried out; or it is *pretended*: nothing happens, and it
+reports success; or it is refused with an error.  Pretended are calls that honest code makes on
+its own files without caring for the effect (`shutil.copy2` sets modes and times) and that
+Landlock does not keep from the files of others.
 """
 
 from __future__ import annotations
 
-# Calls newer than this answer ENOSYS: nobody has judged them yet, and C libraries fall back.
-NEWEST_KNOWN = 462
+import errno
 
-# AUDIT_ARCH_* of linux/audit.h, and the index of the processor's column below.
-ARCHITECTURES = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}
+from grader.sandbox.call_arguments import (
+    ADVICE,
+    ARCH_PRCTL,
+    CLOCK,
+    CLOSE_RANGE,
+    FCNTL,
+    FCNTL_LOCKS,
+    FUTEX,
+    IOCTL,
+    MAPPING,
+    OWN_PROCESS_ONLY,
+    OWN_PROCESS_OR_ZERO,
+    PRCTL,
+    SOCKET_PAIR,
+    THREAD,
+    UMASK,
+    WITHOUT_ADDRESS,
+    folder,
+    opening,
+)
+from grader.sandbox.call_rules import ALWAYS, NEVER, Call, refused
 
-# Answered with "operation not permitted".
-DENIED: dict[str, tuple[int | None, int | None]] = {
-    # network, and sockets another worker could wait on
-    "socket": (41, 198),
-    "connect": (42, 203),
-    "bind": (49, 200),
-    "listen": (50, 201),
-    "accept": (43, 202),
-    "accept4": (288, 242),
-    # new programs and processes
-    "execve": (59, 221),
-    "execveat": (322, 281),
-    "fork": (57, None),
-    "vfork": (58, None),
-    # other processes' memory, descriptors and identity
-    "ptrace": (101, 117),
-    "process_vm_readv": (310, 270),
-    "process_vm_writev": (311, 271),
-    "process_madvise": (440, 440),
-    "process_mrelease": (448, 448),
-    "kcmp": (312, 272),
-    "pidfd_open": (434, 434),
-    "pidfd_getfd": (438, 438),
-    "pidfd_send_signal": (424, 424),
-    "migrate_pages": (256, 238),
-    "move_pages": (279, 239),
-    "tkill": (200, 130),
-    # asynchronous calls that no filter sees
-    "io_uring_setup": (425, 425),
-    "io_uring_enter": (426, 426),
-    "io_uring_register": (427, 427),
-    # System V and POSIX queues, semaphores and memory, which outlive a process
-    "shmget": (29, 194),
-    "shmat": (30, 196),
-    "shmctl": (31, 195),
-    "shmdt": (67, 197),
-    "semget": (64, 190),
-    "semop": (65, 193),
-    "semctl": (66, 191),
-    "semtimedop": (220, 192),
-    "msgget": (68, 186),
-    "msgsnd": (69, 189),
-    "msgrcv": (70, 188),
-    "msgctl": (71, 187),
-    "mq_open": (240, 180),
-    "mq_unlink": (241, 181),
-    # files without a name, and space without writing: the scratch folder's quota sees neither
-    "memfd_create": (319, 279),
-    "memfd_secret": (447, 447),
-    "fallocate": (285, 47),
-    # rights, namespaces and mounts
-    "setuid": (105, 146),
-    "setgid": (106, 144),
-    "setreuid": (113, 145),
-    "setregid": (114, 143),
-    "setresuid": (117, 147),
-    "setresgid": (119, 149),
-    "setgroups": (116, 159),
-    "setfsuid": (122, 151),
-    "setfsgid": (123, 152),
-    "setsid": (112, 157),
-    "setpgid": (109, 154),
-    "personality": (135, 92),
-    "unshare": (272, 97),
-    "setns": (308, 268),
-    "chroot": (161, 51),
-    "pivot_root": (155, 41),
-    "mount": (165, 40),
-    "umount2": (166, 39),
-    "move_mount": (429, 429),
-    "open_tree": (428, 428),
-    "fsopen": (430, 430),
-    "fsconfig": (431, 431),
-    "fsmount": (432, 432),
-    "fspick": (433, 433),
-    "mount_setattr": (442, 442),
-    "name_to_handle_at": (303, 264),
-    "open_by_handle_at": (304, 265),
-    # the kernel itself
-    "bpf": (321, 280),
-    "perf_event_open": (298, 241),
-    "userfaultfd": (323, 282),
-    "keyctl": (250, 219),
-    "add_key": (248, 217),
-    "request_key": (249, 218),
-    "init_module": (175, 105),
-    "finit_module": (313, 273),
-    "delete_module": (176, 106),
-    "kexec_load": (246, 104),
-    "kexec_file_load": (320, 294),
-    "syslog": (103, 116),
-    "acct": (163, 89),
-    "quotactl": (179, 60),
-    "quotactl_fd": (443, 443),
-    "swapon": (167, 224),
-    "swapoff": (168, 225),
-    "reboot": (169, 142),
-    "settimeofday": (164, 170),
-    "clock_settime": (227, 112),
-    "clock_adjtime": (305, 266),
-    "adjtimex": (159, 171),
-    "sethostname": (170, 161),
-    "setdomainname": (171, 162),
-    "fanotify_init": (300, 262),
-    "fanotify_mark": (301, 263),
-    "lookup_dcookie": (212, 18),
-    "vhangup": (153, 58),
-    "nfsservctl": (180, 42),
-    "iopl": (172, None),
-    "ioperm": (173, None),
-    "modify_ldt": (154, None),
-    "uselib": (134, None),
-    "ustat": (136, None),
-    "sysfs": (139, None),
-    "_sysctl": (156, None),
-}
+# AUDIT_ARCH_* of linux/audit.h.
+ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+# Calls of x86-64 by the x32 convention have this bit in their number.
+X32_BIT = 0x40000000
+# Since Linux 5.1 new calls have the same number on all processors, from here on.  C libraries try
+# them first and fall back on ENOSYS, so this is what those answer that are not listed.
+FIRST_COMMON = 424
 
-# Allowed only with the worker's own pid as their first argument.
-OWN_PROCESS_ONLY: dict[str, tuple[int | None, int | None]] = {
-    "kill": (62, 129),
-    "tgkill": (234, 131),
-    "rt_sigqueueinfo": (129, 138),
-    "rt_tgsigqueueinfo": (297, 240),
-}
+CALLS: tuple[Call, ...] = (
+    # reading and writing what is open
+    Call("read", 0, 63, "files, pipes, the channel"),
+    Call("write", 1, 64, "files, pipes, the channel, printing"),
+    Call("readv", 19, 65, "several buffers at once"),
+    Call("writev", 20, 66, "several buffers at once, as C libraries print"),
+    Call("pread64", 17, 67, "zip files, SQLite, shared libraries"),
+    Call("pwrite64", 18, 68, "SQLite"),
+    Call("preadv", 295, 69, "os.preadv"),
+    Call("pwritev", 296, 70, "os.pwritev"),
+    Call("lseek", 8, 62, "files"),
+    Call("close", 3, 57, "files"),
+    Call("close_range", 436, 436, "os.closerange", CLOSE_RANGE),
+    Call("dup", 32, 23, "duplicates of descriptors"),
+    Call("dup2", 33, None, "duplicates of descriptors"),
+    Call("dup3", 292, 24, "duplicates of descriptors"),
+    Call("fcntl", 72, 25, "descriptors: copies, inheritance, waiting or not", FCNTL, FCNTL_LOCKS),
+    Call("ioctl", 16, 29, "terminals, waiting or not", IOCTL, refused=errno.EOPNOTSUPP),
+    Call("ftruncate", 77, 46, "truncating a file that is open for writing"),
+    Call("fsync", 74, 82, "SQLite; nothing here outlives a power cut", NEVER, ALWAYS),
+    Call("fdatasync", 75, 83, "SQLite; nothing here outlives a power cut", NEVER, ALWAYS),
+    Call("msync", 26, 227, "mmap.flush; the file has what was written anyway", NEVER, ALWAYS),
+    Call("fadvise64", 221, 223, "advice, which could empty the cache of others", NEVER, ALWAYS),
+    Call("flock", 73, 32, "locks; see fcntl", NEVER, ALWAYS),
+    # opening and naming files: Landlock says which
+    Call("open", 2, None, "opening, in older C libraries", opening(1), refused=errno.EOPNOTSUPP),
+    Call("openat", 257, 56, "opening", opening(2), refused=errno.EOPNOTSUPP),
+    Call("getdents64", 217, 61, "listing folders"),
+    Call("stat", 4, None, "looking at files"),
+    Call("lstat", 6, None, "looking at links"),
+    Call("fstat", 5, 80, "looking at open files"),
+    Call("newfstatat", 262, 79, "looking at files"),
+    Call("statx", 332, 291, "looking at files"),
+    Call("statfs", 137, 43, "shutil.disk_usage"),
+    Call("fstatfs", 138, 44, "shutil.disk_usage"),
+    Call("access", 21, None, "os.access"),
+    Call("faccessat", 269, 48, "os.access"),
+    Call("faccessat2", 439, 439, "os.access"),
+    Call("readlink", 89, None, "os.readlink, os.path.realpath"),
+    Call("readlinkat", 267, 78, "os.readlink, os.path.realpath"),
+    Call("getcwd", 79, 17, "os.getcwd"),
+    Call("chdir", 80, 49, "os.chdir"),
+    Call("fchdir", 81, 50, "os.fchdir"),
+    Call("mkdir", 83, None, "folders in scratch", folder(1)),
+    Call("mkdirat", 258, 34, "folders in scratch", folder(2)),
+    Call("rmdir", 84, None, "removing folders in scratch"),
+    Call("unlink", 87, None, "removing files in scratch"),
+    Call("unlinkat", 263, 35, "removing files in scratch"),
+    Call("rename", 82, None, "renaming in scratch"),
+    Call("renameat", 264, 38, "renaming in scratch"),
+    Call("symlink", 88, None, "links in scratch"),
+    Call("symlinkat", 266, 36, "links in scratch"),
+    Call("umask", 95, 166, "os.umask", UMASK),
+    # what other files say of themselves: Landlock does not cover it
+    Call("chmod", 90, None, "shutil.copy, tarfile, tempfile", NEVER, ALWAYS),
+    Call("fchmod", 91, 52, "shutil.copy, tarfile, tempfile", NEVER, ALWAYS),
+    Call("fchmodat", 268, 53, "shutil.copy, tarfile, tempfile", NEVER, ALWAYS),
+    Call("fchmodat2", 452, 452, "shutil.copy, tarfile, tempfile", NEVER, ALWAYS),
+    Call("chown", 92, None, "shutil.chown, tarfile", NEVER, ALWAYS),
+    Call("lchown", 94, None, "shutil.chown, tarfile", NEVER, ALWAYS),
+    Call("fchown", 93, 55, "shutil.chown, tarfile", NEVER, ALWAYS),
+    Call("fchownat", 260, 54, "shutil.chown, tarfile", NEVER, ALWAYS),
+    Call("utime", 132, None, "shutil.copy2, tarfile, Path.touch", NEVER, ALWAYS),
+    Call("utimes", 235, None, "shutil.copy2, tarfile, Path.touch", NEVER, ALWAYS),
+    Call("futimesat", 261, None, "shutil.copy2, tarfile, Path.touch", NEVER, ALWAYS),
+    Call("utimensat", 280, 88, "shutil.copy2, tarfile, Path.touch", NEVER, ALWAYS),
+    # waiting
+    Call("poll", 7, None, "waiting for descriptors"),
+    Call("ppoll", 271, 73, "waiting for descriptors"),
+    Call("select", 23, None, "waiting for descriptors"),
+    Call("pselect6", 270, 72, "waiting for descriptors"),
+    Call("epoll_create1", 291, 20, "asyncio, selectors"),
+    Call("epoll_ctl", 233, 21, "asyncio, selectors"),
+    Call("epoll_wait", 232, None, "asyncio, selectors"),
+    Call("epoll_pwait", 281, 22, "asyncio, selectors"),
+    Call("pipe", 22, None, "os.pipe"),
+    Call("pipe2", 293, 59, "os.pipe"),
+    # the channel, and pairs of sockets within the process
+    Call("recvfrom", 45, 207, "the channel, asyncio"),
+    Call(
+        "sendto",
+        44,
+        206,
+        "the channel, asyncio; never to an address",
+        WITHOUT_ADDRESS,
+    ),
+    Call("socketpair", 53, 199, "asyncio wakes itself up through one", SOCKET_PAIR),
+    Call("shutdown", 48, 210, "closing pairs of sockets"),
+    Call("getsockname", 51, 204, "socket objects"),
+    Call("getpeername", 52, 205, "socket objects"),
+    Call("getsockopt", 55, 209, "socket objects"),
+    # memory
+    Call("mmap", 9, 222, "memory, shared libraries", MAPPING),
+    Call("munmap", 11, 215, "memory"),
+    Call("mremap", 25, 216, "growing memory in place"),
+    Call("mprotect", 10, 226, "shared libraries, stacks of threads, generated machine code"),
+    Call("brk", 12, 214, "memory"),
+    Call("madvise", 28, 233, "giving memory back, huge pages", ADVICE),
+    # threads
+    Call("clone", 56, 220, "threads, and neither processes nor namespaces", THREAD),
+    Call("futex", 202, 98, "locks of threads", FUTEX),
+    Call("set_robust_list", 273, 99, "start of a thread"),
+    Call("rseq", 334, 293, "start of a thread"),
+    Call("set_tid_address", 218, 96, "start of a thread"),
+    Call("sched_yield", 24, 124, "letting other threads run"),
+    Call("sched_getaffinity", 204, 123, "os.sched_getaffinity, threads of OpenMP"),
+    Call("sched_getscheduler", 145, 120, "os.sched_getscheduler"),
+    Call("sched_getparam", 143, 121, "os.sched_getparam"),
+    Call("sched_get_priority_max", 146, 125, "os.sched_get_priority_max"),
+    Call("sched_get_priority_min", 147, 126, "os.sched_get_priority_min"),
+    Call("getpriority", 140, 141, "os.getpriority"),
+    Call("getcpu", 309, 168, "which processor this is"),
+    Call("prctl", 157, 167, "names of threads and of memory, questions", PRCTL),
+    Call("arch_prctl", 158, None, "matrix registers (AMX), in MKL", ARCH_PRCTL),
+    Call("exit", 60, 93, "end of a thread"),
+    Call("exit_group", 231, 94, "end of the worker"),
+    # signals within the process
+    Call("kill", 62, 129, "os.kill to itself", OWN_PROCESS_ONLY),
+    Call("tgkill", 234, 131, "abort, signal.raise_signal, signal.pthread_kill", OWN_PROCESS_ONLY),
+    Call("rt_sigaction", 13, 134, "handlers"),
+    Call("rt_sigprocmask", 14, 135, "handlers"),
+    Call("rt_sigreturn", 15, 139, "end of a handler"),
+    Call("rt_sigpending", 127, 136, "signal.sigpending"),
+    Call("rt_sigsuspend", 130, 133, "signal.pause in C libraries"),
+    Call("rt_sigtimedwait", 128, 137, "signal.sigwait, signal.sigtimedwait"),
+    Call("sigaltstack", 131, 132, "faulthandler"),
+    Call("pause", 34, None, "signal.pause"),
+    Call("alarm", 37, None, "signal.alarm"),
+    Call("setitimer", 38, 103, "signal.setitimer"),
+    Call("getitimer", 36, 102, "signal.getitimer"),
+    Call("restart_syscall", 219, 128, "going on after a stop"),
+    # time
+    Call("clock_gettime", 228, 113, "time.time and the like", CLOCK),
+    Call("clock_getres", 229, 114, "time.get_clock_info", CLOCK),
+    Call("clock_nanosleep", 230, 115, "time.sleep", CLOCK),
+    Call("nanosleep", 35, 101, "sleeping by older C libraries"),
+    Call("gettimeofday", 96, 169, "time.time in older C libraries"),
+    Call("time", 201, None, "time.time in older C libraries"),
+    Call("times", 100, 153, "os.times"),
+    # asking about itself and the machine
+    Call("getpid", 39, 172, "os.getpid"),
+    Call("gettid", 186, 178, "threading.get_native_id"),
+    Call("getppid", 110, 173, "os.getppid"),
+    Call("getuid", 102, 174, "os.getuid, importing site"),
+    Call("geteuid", 107, 175, "os.getuid, importing site"),
+    Call("getgid", 104, 176, "os.getuid, importing site"),
+    Call("getegid", 108, 177, "os.getuid, importing site"),
+    Call("getresuid", 118, 148, "os.getresuid"),
+    Call("getresgid", 120, 150, "os.getresgid"),
+    Call("getgroups", 115, 158, "os.getgroups"),
+    Call("getpgrp", 111, None, "os.getpgrp"),
+    Call("getpgid", 121, 155, "os.getpgid"),
+    Call("getsid", 124, 156, "os.getsid"),
+    Call("getrlimit", 97, 163, "resource.getrlimit"),
+    Call("prlimit64", 302, 261, "limits of the own process", OWN_PROCESS_OR_ZERO),
+    Call("getrusage", 98, 165, "resource.getrusage"),
+    Call("wait4", 61, 260, "os.wait, which finds no child"),
+    Call("waitid", 247, 95, "os.waitid, which finds no child"),
+    Call("uname", 63, 160, "platform.uname"),
+    Call("sysinfo", 99, 179, "memory and processors"),
+    Call("getrandom", 318, 278, "random numbers, hashing"),
+    # refused, but with the error after which honest code finds another way
+    refused("listxattr", 194, 11, "shutil.copystat does without", errno.EOPNOTSUPP),
+    refused("llistxattr", 195, 12, "shutil.copystat does without", errno.EOPNOTSUPP),
+    refused("flistxattr", 196, 13, "shutil.copystat does without", errno.EOPNOTSUPP),
+    refused("getxattr", 191, 8, "shutil.copystat does without", errno.EOPNOTSUPP),
+    refused("lgetxattr", 192, 9, "shutil.copystat does without", errno.EOPNOTSUPP),
+    refused("fgetxattr", 193, 10, "shutil.copystat does without", errno.EOPNOTSUPP),
+    refused("setxattr", 188, 5, "shutil.copystat does without", errno.EOPNOTSUPP),
+    refused("lsetxattr", 189, 6, "shutil.copystat does without", errno.EOPNOTSUPP),
+    refused("fsetxattr", 190, 7, "shutil.copystat does without", errno.EOPNOTSUPP),
+    refused("removexattr", 197, 14, "shutil.copystat does without", errno.EOPNOTSUPP),
+    refused("lremovexattr", 198, 15, "shutil.copystat does without", errno.EOPNOTSUPP),
+    refused("fremovexattr", 199, 16, "shutil.copystat does without", errno.EOPNOTSUPP),
+    refused("sendfile", 40, 71, "shutil.copyfile copies by hand", errno.ENOTSOCK),
+    refused("copy_file_range", 326, 285, "pathlib copies by hand", errno.EXDEV),
+    refused(
+        "fallocate", 285, 47, "posix_fallocate; no quota sees reserved space", errno.EOPNOTSUPP
+    ),
+    refused("memfd_create", 319, 279, "files; no quota sees nameless ones", errno.ENOSYS),
+    refused("membarrier", 324, 283, "barriers; this one interrupts all processors", errno.ENOSYS),
+    refused("preadv2", 327, 286, "preadv", errno.ENOSYS),
+    refused("pwritev2", 328, 287, "pwritev", errno.ENOSYS),
+    refused("get_mempolicy", 239, 236, "libnuma finds no NUMA", errno.ENOSYS),
+    refused("eventfd2", 290, 19, "libraries take a pipe", errno.ENOSYS),
+)
 
-# Allowed with the worker's own pid or 0, which means the same.
-OWN_PROCESS_OR_ZERO: dict[str, tuple[int | None, int | None]] = {"prlimit64": (302, 261)}
-
-# Allowed only to make a thread.
-CLONE: tuple[int, int] = (56, 220)
-# Its flags lie in memory, which a filter cannot read: ENOSYS makes the C library use clone.
-CLONE3: tuple[int, int] = (435, 435)
-CLONE_THREAD = 0x00010000
+# Error of every other call: not permitted, or unknown from `FIRST_COMMON` on.
+UNLISTED, UNLISTED_COMMON = errno.EPERM, errno.ENOSYS
