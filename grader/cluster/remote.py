@@ -33,7 +33,8 @@ Packed: TypeAlias = tuple[str, tuple[tuple[str, bytes], ...]]
 def pack(setup: Setup) -> Packed:
     """An assignment as bytes, for a machine that may not share a file system with this one.
 
-    The seed is left out: each submission brings it, and runs with other seeds share a nursery.
+    The seed is left out: each submission brings it, and runs with other seeds share a nursery.  So
+    are hidden paths of this machine, which mean nothing there.
 
     Raises:
         ClusterError: if a suite lies outside the suites' folder.
@@ -47,7 +48,13 @@ def pack(setup: Setup) -> Packed:
             )
     files = (*_files(root, SUITES), *_files(Path(setup.solutions), SOLUTIONS))
     suites = tuple(f"{SUITES}/{Path(suite).relative_to(root).as_posix()}" for suite in setup.suites)
-    update = {"root": SUITES, "suites": suites, "solutions": SOLUTIONS, "seed": NO_SEED}
+    update = {
+        "root": SUITES,
+        "suites": suites,
+        "solutions": SOLUTIONS,
+        "seed": NO_SEED,
+        "hidden": (),
+    }
     return setup.model_copy(update=update).model_dump_json(), files
 
 
