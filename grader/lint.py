@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from grader.model import Scorecard, Verdict
+from grader.model import Scorecard
 
 
 def lint_problems(stubs: Scorecard, solutions: Scorecard) -> list[str]:
@@ -33,7 +33,7 @@ def losing(card: Scorecard) -> Iterator[str]:
     """Criteria that a solution does not pass, with what its tests say."""
     for milestone in card.milestones:
         for criterion in milestone.criteria:
-            if criterion.verdict is not Verdict.PASSED:
+            if not criterion.full:
                 yield (
                     f"solution does not pass {milestone.id}/{criterion.id} "
                     f"({criterion.verdict.value}): {criterion.message}"

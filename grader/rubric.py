@@ -20,6 +20,7 @@ from grader.lateness import LateRules, Penalty
 from grader.located_yaml import Located, Place, dotted, plain, sentence, yaml_problem
 from grader.misconceptions import MisconceptionText, known_texts, own_texts
 from grader.model import Visibility
+from grader.needs import needs_problems
 from grader.text import perhaps
 from grader.yaml_values import WHOLE_REASON, Points, Section, Share
 
@@ -56,6 +57,8 @@ class Criterion(Section):
     Attributes:
         misconceptions: which part of the points the criterion keeps where a misconception alone
             explains what is wrong with the milestone.
+        needs: ids of other criteria of the milestone; it counts only where each of them has
+            earned something.
         visibility: when Gradescope shows it to students; `None`: as the section `gradescope` says.
     """
 
@@ -66,6 +69,7 @@ class Criterion(Section):
     award: Literal["all", "proportional"] = "all"
     show: Show = "message"
     misconceptions: dict[str, Share] = Field(default_factory=dict)
+    needs: Annotated[tuple[Text, ...], Field(strict=False)] = ()
     visibility: Visibility | None = None
 
 
@@ -326,6 +330,7 @@ def _inconsistencies(data: Any, folder: Path, places: Located) -> Iterator[str]:
             path = ("milestones", index, "criteria")
             yield from _repeated(criteria, path, places)
             yield from _unknown_misconceptions(criteria, path, places)
+            yield from needs_problems(criteria, path, places)
     yield from _unknown_columns(data, milestones, places)
     for key in ("stubs", "solutions", "suites"):
         value = data.get(key, Rubric.model_fields[key].default)
