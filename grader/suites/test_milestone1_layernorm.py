@@ -17,6 +17,7 @@ from grader.examiner.checks import (
 )
 from grader.examiner.diagnosis.layernorm import CHANGES, diagnose
 from grader.examiner.student import Student
+from grader.examiner.work import Look, expect_work, look, takes_values_together
 from grader.lesson.mathematics import normalise as normalise_anew
 from grader.lesson.variants import layer_norm_function, variants
 
@@ -218,6 +219,11 @@ def test_gradients_of_input(student: Student) -> None:
             "No gradient reaches the input. Something cuts it: detach, .data, torch.no_grad, "
             "NumPy, or a new tensor made from numbers."
         )
+    if not close(answer.tensor, normalise(x)):
+        raise fail(
+            "The values differ from nn.LayerNorm when a gradient is asked for, so the gradient is "
+            "that of something else. See slides 5 and 10."
+        )
     gradient = answer.input_gradients[0]
     expect_like(gradient, x, "The gradient of the input")
     if not close(gradient, right_gradient(x, upstream)):
@@ -278,3 +284,25 @@ def test_built_by_hand(student: Student) -> None:
             "The result comes from a built-in normalisation of PyTorch. In this milestone it is "
             "written by hand, with mean, variance and a root. See slide 49."
         )
+
+
+def work(student: Student) -> Look:
+    """Whether the function works on its input at all, rightly or not."""
+
+    def right() -> bool:
+        x, answer = call_looking_on(student)
+        return close(answer.tensor, normalise(x))
+
+    def works(*shape: int) -> bool:
+        return takes_values_together(
+            Draw("work").normal(*shape),
+            lambda *inputs: student.call_each(FUNCTION, *inputs),
+            lambda x, upstream: student.call(FUNCTION, x, upstream=upstream),
+        )
+
+    return look([right, lambda: works(3, 8), lambda: works(2, 3, 8), lambda: works(3, 4)])
+
+
+def test_works_on_the_input(student: Student) -> None:
+    """Each result takes several values of the input together, as mean and variance do."""
+    expect_work(work(student), RESULT)
