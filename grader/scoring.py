@@ -210,8 +210,8 @@ def _waiting(
     """A criterion's score with the sentence that says what it waits for."""
     titles = [c.title for c in milestone.criteria if c.id in waits_for]
     listing = " and ".join(f'"{title}"' for title in titles)
-    verb = "have" if len(titles) > 1 else "has"
-    message = f"This counts once {listing} {verb} earned something."
+    verb = "are" if len(titles) > 1 else "is"
+    message = f"This counts once {listing} {verb} at least partly right."
     return scored.model_copy(
         update={
             "waits_for": waits_for,

@@ -128,8 +128,8 @@ def differences(case: Case, card: dict[str, Any]) -> list[str]:
             full = criterion["score"] == criterion["max_score"]
             if criterion["max_score"] and full != (expected == "passed"):
                 found.append(f"{key}: {criterion['score']} of {criterion['max_score']} points")
-            if waits != bool(criterion.get("waits_for")):
-                found.append(f"{key}: waits for {criterion.get('waits_for')}")
+            if waits and "waits_for" not in criterion:
+                found.append(f"{key}: waits for nothing")
             if case.says.get(key, "") not in criterion["message"]:
                 found.append(f"{key}: says {criterion['message']!r}")
     return found

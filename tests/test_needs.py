@@ -45,7 +45,7 @@ def test_a_criterion_without_what_it_needs_earns_nothing_and_says_why() -> None:
     assert card.score == 0
     assert criteria["shapes"].verdict is criteria["repeated"].verdict is Verdict.PASSED
     assert criteria["shapes"].waits_for == ("values",)
-    assert criteria["shapes"].message == 'This counts once "Right values" has earned something.'
+    assert criteria["shapes"].message == 'This counts once "Right values" is at least partly right.'
     assert criteria["repeated"].waits_for == ("shapes",)
     assert not criteria["shapes"].full
 
@@ -78,7 +78,7 @@ def test_several_needs_are_told_together() -> None:
     rubric = rubric_of(VALUES, {**SHAPES, "needs": ()}, both)
     _, criteria = scored(rubric, values_1="failed", shapes="failed", repeated="passed")
     assert criteria["repeated"].message == (
-        'This counts once "Right values" and "Right shapes" have earned something.'
+        'This counts once "Right values" and "Right shapes" are at least partly right.'
     )
 
 
