@@ -41,9 +41,9 @@ BUILT_INS = ("layer_norm", "group_norm", "batch_norm", "instance_norm", "rms_nor
 # Functions that tell of a tensor without taking its values into account.  Whatever makes a result
 # out of a tensor, in torch or elsewhere, calls another one on the way.
 LOOKS_ONLY = frozenset(
-    ("", "__get__", "__len__", "__hash__", "dim", "size", "numel", "nelement", "stride", "ndimension",
-     "is_floating_point", "is_contiguous", "is_complex", "data_ptr", "storage_offset",
-     "untyped_storage", "element_size", "get_device", "type")
+    ("", "__get__", "__len__", "__hash__", "dim", "size", "numel", "nelement", "stride", "type",
+     "ndimension", "is_floating_point", "is_contiguous", "is_complex", "data_ptr", "get_device",
+     "storage_offset", "untyped_storage", "element_size")
 )  # fmt: skip
 
 
@@ -300,7 +300,7 @@ def test_built_by_hand(student: Student) -> None:
     x, answer = call_looking_on(student)
     expect_like(answer.tensor, x, RESULT)
     seen = {*answer.operators, *seen_with_gradient(student)}
-    if seen <= LOOKS_ONLY:
+    if seen <= LOOKS_ONLY and close(answer.tensor, normalise(x)):
         raise fail("What the result is computed with is hidden, so nothing shows that it is yours.")
     if any(map(is_built_in, seen)) or built_ins_called(student):
         raise fail(
