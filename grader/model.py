@@ -74,7 +74,13 @@ class TestCount(Frozen):
 
 
 class CriterionScore(Frozen):
-    """Points of one criterion, with the sentence that explains them."""
+    """Points of one criterion, with the sentence that explains them.
+
+    Attributes:
+        verdict: what its own tests say.
+        waits_for: ids of other criteria that have to earn something before this one counts; left
+            out of the file where there are none.
+    """
 
     id: str
     title: str
@@ -83,6 +89,19 @@ class CriterionScore(Frozen):
     verdict: Verdict
     tests: TestCount
     message: str
+    waits_for: tuple[str, ...] = ()
+
+    @property
+    def full(self) -> bool:
+        """Whether nothing is wrong with it and nothing is missing for it to count."""
+        return self.verdict is Verdict.PASSED and not self.waits_for
+
+    @model_serializer(mode="wrap")
+    def _without_what_is_not_there(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        fields: dict[str, Any] = handler(self)
+        if not self.waits_for:
+            del fields["waits_for"]
+        return fields
 
 
 class Misconception(Frozen):

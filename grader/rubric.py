@@ -20,7 +20,8 @@ from grader.lateness import LateRules, Penalty
 from grader.located_yaml import Located, Place, dotted, plain, sentence, yaml_problem
 from grader.misconceptions import MisconceptionText, known_texts, own_texts
 from grader.model import Visibility
-from grader.packages import DEFAULT_PACKAGES, is_installed
+from grader.needs import needs_problems
+from grader.packages import DEFAULT_PACKAGES, packages_problems
 from grader.text import perhaps
 from grader.yaml_values import WHOLE_REASON, Points, Section, Share
 
@@ -61,6 +62,8 @@ class Criterion(Section):
     Attributes:
         misconceptions: which part of the points the criterion keeps where a misconception alone
             explains what is wrong with the milestone.
+        needs: ids of other criteria of the milestone; it counts only where each of them has
+            earned something.
         visibility: when Gradescope shows it to students; `None`: as the section `gradescope` says.
     """
 
@@ -71,6 +74,7 @@ class Criterion(Section):
     award: Literal["all", "proportional"] = "all"
     show: Show = "message"
     misconceptions: dict[str, Share] = Field(default_factory=dict)
+    needs: Annotated[tuple[Text, ...], Field(strict=False)] = ()
     visibility: Visibility | None = None
 
 
@@ -333,8 +337,9 @@ def _inconsistencies(data: Any, folder: Path, places: Located) -> Iterator[str]:
             path = ("milestones", index, "criteria")
             yield from _repeated(criteria, path, places)
             yield from _unknown_misconceptions(criteria, path, places)
+            yield from needs_problems(criteria, path, places)
     yield from _unknown_columns(data, milestones, places)
-    yield from _missing_packages(data, places)
+    yield from packages_problems(data.get("packages"), places)
     for key in ("stubs", "solutions", "suites"):
         value = data.get(key, Rubric.model_fields[key].default)
         if isinstance(value, str) and not (folder / value).is_dir():
@@ -353,16 +358,6 @@ def _unknown_columns(data: dict[str, Any], milestones: list[Any], places: Locate
         if column not in known:
             location = ("gradescope", "leaderboard", index)
             reason = f"must be one of {', '.join(known)}{perhaps(str(column), known)}"
-            yield sentence(places[location], dotted(location), reason)
-
-
-def _missing_packages(data: dict[str, Any], places: Located) -> Iterator[str]:
-    """Distributions that student code may import and nobody has installed beside the grader."""
-    packages = data.get("packages")
-    for index, name in enumerate(packages if isinstance(packages, list) else ()):
-        if isinstance(name, str) and not is_installed(name):
-            location = ("packages", index)
-            reason = f"{name} is not installed beside the grader; install it there with pip"
             yield sentence(places[location], dotted(location), reason)
 
 

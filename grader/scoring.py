@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal
+from fractions import Fraction
 from typing import Any
 
 from grader.lateness import CENT, Extension, lateness
@@ -24,6 +25,7 @@ from grader.model import (
     Timing,
     Verdict,
 )
+from grader.needs import withheld
 from grader.rubric import Criterion, Milestone, Rubric, tests_of
 
 MAX_MESSAGES = 3
@@ -116,14 +118,7 @@ def _score_milestone(
     finding: Mapping[str, Any],
     rubric: Rubric,
 ) -> tuple[Decimal, MilestoneScore]:
-    earned = Decimal(0)
-    criteria = []
-    tests = tuple(results)
-    for criterion in milestone.criteria:
-        counted = [results[test] for test in tests_of(milestone.suite, criterion.tests, tests)]
-        points = max(_points(criterion, counted), _kept(criterion, finding))
-        earned += points
-        criteria.append(_score_criterion(criterion, counted, points))
+    earned, criteria = _score_criteria(milestone, results, finding)
     return earned, MilestoneScore(
         id=milestone.id,
         title=milestone.title,
@@ -134,6 +129,37 @@ def _score_milestone(
         group=finding.get("fingerprint", ""),
         notes=notes,
     )
+
+
+def _score_criteria(
+    milestone: Milestone, results: Mapping[str, TestResult], finding: Mapping[str, Any]
+) -> tuple[Decimal, list[CriterionScore]]:
+    """Points of a milestone before rounding, and its criteria; what waits for others has none."""
+    tests = tuple(results)
+    counted = {
+        criterion.id: [results[t] for t in tests_of(milestone.suite, criterion.tests, tests)]
+        for criterion in milestone.criteria
+    }
+    shares = {
+        criterion.id: max(_share(criterion, counted[criterion.id]), _kept(criterion, finding))
+        for criterion in milestone.criteria
+    }
+    waiting = withheld(
+        {criterion.id: criterion.needs for criterion in milestone.criteria},
+        {name for name, share in shares.items() if share},
+    )
+    earned = Decimal(0)
+    criteria = []
+    for criterion in milestone.criteria:
+        waits_for = waiting.get(criterion.id, ())
+        share = Fraction(0) if waits_for else shares[criterion.id]
+        points = criterion.points * share.numerator / share.denominator
+        earned += points
+        scored = _score_criterion(criterion, counted[criterion.id], points)
+        if waits_for:
+            scored = _waiting(scored, waits_for, milestone)
+        criteria.append(scored)
+    return earned, criteria
 
 
 def _misconceptions(finding: Mapping[str, Any], rubric: Rubric) -> tuple[Misconception, ...]:
@@ -158,25 +184,40 @@ def _misconceptions(finding: Mapping[str, Any], rubric: Rubric) -> tuple[Misconc
     return tuple(found)
 
 
-def _kept(criterion: Criterion, finding: Mapping[str, Any]) -> Decimal:
-    """Points that a known misconception leaves, if nothing else was found."""
+def _kept(criterion: Criterion, finding: Mapping[str, Any]) -> Fraction:
+    """Share of the points that a known misconception leaves, if nothing else was found."""
     names = finding.get("names", ())
     if (
         not names
         or finding.get("either")
         or any(name not in criterion.misconceptions for name in names)
     ):
-        return Decimal(0)
-    return criterion.points * min(criterion.misconceptions[name] for name in names)
+        return Fraction(0)
+    return Fraction(min(criterion.misconceptions[name] for name in names))
 
 
-def _points(criterion: Criterion, counted: Sequence[TestResult]) -> Decimal:
+def _share(criterion: Criterion, counted: Sequence[TestResult]) -> Fraction:
+    """Share of the points that a criterion's own tests earn."""
     passed = sum(result.verdict is Verdict.PASSED for result in counted)
-    if counted and passed == len(counted):
-        return criterion.points
-    if criterion.award == "all" or not counted:
-        return Decimal(0)
-    return criterion.points * passed / len(counted)
+    if not counted or (criterion.award == "all" and passed < len(counted)):
+        return Fraction(0)
+    return Fraction(passed, len(counted))
+
+
+def _waiting(
+    scored: CriterionScore, waits_for: tuple[str, ...], milestone: Milestone
+) -> CriterionScore:
+    """A criterion's score with the sentence that says what it waits for."""
+    titles = [c.title for c in milestone.criteria if c.id in waits_for]
+    listing = " and ".join(f'"{title}"' for title in titles)
+    verb = "are" if len(titles) > 1 else "is"
+    message = f"This counts once {listing} {verb} at least partly right."
+    return scored.model_copy(
+        update={
+            "waits_for": waits_for,
+            "message": "\n".join(filter(None, (message, scored.message))),
+        }
+    )
 
 
 def _score_criterion(

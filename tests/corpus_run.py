@@ -25,6 +25,8 @@ CORPUS = ROOT / "tests" / "corpus"
 RUBRIC = ROOT / "rubric.yaml"
 # Short, so that endless loops do not hold up the run; no other case needs half of it.
 QUESTION_SECONDS = 6
+# Said of a criterion that is right and does not count, since one that it needs has earned nothing.
+WAITS = "waits"
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,8 @@ class Case:
     """One small submission and its expected outcome.
 
     Attributes:
-        lost: verdict of every criterion that must lose points, by `milestone/criterion`.
+        lost: verdict of every criterion that must lose points, or `waits`, by
+            `milestone/criterion`.
         says: a piece of the message that the student must read, by the same key.
         named: misconceptions of each milestone; only what is in the catalogue has a name.  `None`
             if names do not matter.
@@ -115,13 +118,18 @@ def differences(case: Case, card: dict[str, Any]) -> list[str]:
             found.append(f"{milestone['id']}: named {names}, not {expected_names}")
         for criterion in milestone["criteria"]:
             key = f"{milestone['id']}/{criterion['id']}"
+            if not criterion["max_score"] and key not in case.lost:
+                continue  # a mere condition: what hangs on it is looked at
             expected = case.lost.get(key, "passed")
-            if criterion["verdict"] != expected:
+            waits = expected == WAITS
+            if criterion["verdict"] != ("passed" if waits else expected):
                 message = criterion["message"].split("\n")[0][:150]
                 found.append(f"{key}: {criterion['verdict']}, not {expected}. {message}")
             full = criterion["score"] == criterion["max_score"]
-            if full != (expected == "passed"):
+            if criterion["max_score"] and full != (expected == "passed"):
                 found.append(f"{key}: {criterion['score']} of {criterion['max_score']} points")
+            if waits and "waits_for" not in criterion:
+                found.append(f"{key}: waits for nothing")
             if case.says.get(key, "") not in criterion["message"]:
                 found.append(f"{key}: says {criterion['message']!r}")
     return found

@@ -14,10 +14,13 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
+from grader.examiner import block_messages as say
 from grader.examiner.answers import Answer, fail
+from grader.examiner.block_runs import Memory, Runs
 from grader.examiner.checks import Draw, close, expect_like
 from grader.examiner.module import Module
 from grader.examiner.parts import Flow, Part, common_owner
+from grader.examiner.telling import shows_attention, shows_feed_forward, shows_norm
 from grader.lesson.block_readings import MAX_READINGS, block_roles
 from grader.lesson.choices import BlockChoices
 from grader.lesson.encoder import encoder_block
@@ -29,29 +32,6 @@ from grader.lesson.roles import BlockRoles, FeedForwardRoles, NormRoles
 EITHER_GELU = tuple(BlockChoices(ffn=choices) for choices in GELUS)
 # What a check of the wiring answers when the parts cannot be looked at.
 UNSEEN = ""
-
-ATTENTION_GETS_RAW = (
-    "attn receives the block's input as it is. In pre-norm the sublayer receives norm1(x). See "
-    "slides 16 and 34."
-)
-ATTENTION_GETS_OTHER = "attn does not receive norm1(x), where x is the block's input. See slide 34."
-FFN_GETS_RAW = (
-    "ffn receives the residual stream as it is. In pre-norm the sublayer receives norm2(x). See "
-    "slides 16 and 34."
-)
-FFN_GETS_OTHER = (
-    "ffn does not receive norm2(x), where x already holds the attention's result. See slide 34."
-)
-NO_FIRST_RESIDUAL = "After attn the block's input x is not added back. See slides 18 and 34."
-OTHER_FIRST_RESIDUAL = "After attn the sum is not x + attn(norm1(x)). See slide 34."
-NO_SECOND_RESIDUAL = "After ffn the residual stream x is not added back. See slides 18 and 34."
-OTHER_SECOND_RESIDUAL = (
-    "The output is not x + ffn(norm2(x)), x being the stream after attn. See slide 34."
-)
-NOT_THE_FORMULA = (
-    "The output differs from that of x = x + attn(norm1(x)), then x = x + ffn(norm2(x)). See "
-    "slide 34."
-)
 
 
 class BlockUnderTest:
@@ -69,7 +49,8 @@ class BlockUnderTest:
         self.module = module
         self.d = d
         self.h = h
-        self._runs: list[tuple[Tensor, Answer]] = []
+        self._runs = Runs(self.with_weights)
+        self._matching = Memory[bool]()
         roles = block_roles(tuple(module.shapes.items()), d, h, f)
         self._ffns, self._attentions, self._norms = roles.ffns, roles.attentions, roles.norms
         self.sent = self._without_extras(draw.weights(module.shapes))
@@ -119,12 +100,15 @@ class BlockUnderTest:
             return
         if wrong == UNSEEN and half == "first" and self._first_half_matches(x):
             return
-        raise fail(wrong or NOT_THE_FORMULA)
+        raise fail(wrong or say.NOT_THE_FORMULA)
 
     def matches_formula(self, x: Tensor) -> bool:
         """Tell whether for some reading of the parameters the output is the formula's."""
-        output = self.with_weights().run(x).tensor
+        output = self.plain_run(x).tensor
         expect_like(output, x, "The output of EncoderBlock")
+        return self._matching.once(x, lambda: self._matches(output, x))
+
+    def _matches(self, output: Tensor, x: Tensor) -> bool:
         return any(
             close(output, encoder_block(x, roles.read(self.sent, self.d, self.h), choices))
             for roles, choices in itertools.product(self._readings(), EITHER_GELU)
@@ -140,7 +124,7 @@ class BlockUnderTest:
             return None
         if any(close(flow.received, layer_norm(x, n)) for n in self._first_norms()):
             return None
-        return ATTENTION_GETS_RAW if close(flow.received, x) else ATTENTION_GETS_OTHER
+        return say.ATTENTION_GETS_RAW if close(flow.received, x) else say.ATTENTION_GETS_OTHER
 
     def first_residual_wrong(self, x: Tensor) -> str | None:
         """Look at the sum after the attention; see `expect_wired` for the answer."""
@@ -151,7 +135,7 @@ class BlockUnderTest:
         if any(close(stream, x + flow.returned) for stream in streams):
             return None
         alone = any(close(stream, flow.returned) for stream in streams)
-        return NO_FIRST_RESIDUAL if alone else OTHER_FIRST_RESIDUAL
+        return say.NO_FIRST_RESIDUAL if alone else say.OTHER_FIRST_RESIDUAL
 
     def ffn_input_wrong(self, x: Tensor) -> str | None:
         """Look at what the feed-forward network receives; see `expect_wired`."""
@@ -169,20 +153,20 @@ class BlockUnderTest:
             if not close(stream, x) and close(flow.received, layer_norm(stream, second)):
                 return None
         raw = attended is not None and close(flow.received, x + attended.returned)
-        return FFN_GETS_RAW if raw else FFN_GETS_OTHER
+        return say.FFN_GETS_RAW if raw else say.FFN_GETS_OTHER
 
     def second_residual_wrong(self, x: Tensor) -> str | None:
         """Look at the sum after the feed-forward network; see `expect_wired`."""
         flow = self._flow(x, self._ffn_part)
         if flow is None:
             return UNSEEN
-        output = self._watched(x).tensor
+        output = self.plain_run(x).tensor
         attended = self._flow(x, self._attention_part)
         streams = [x + attended.returned] if attended else []
         streams += [received for received, _ in self._like(x, self._norm_calls(x, 1))]
         if any(close(output, stream + flow.returned) for stream in streams):
             return None
-        return NO_SECOND_RESIDUAL if close(output, flow.returned) else OTHER_SECOND_RESIDUAL
+        return say.NO_SECOND_RESIDUAL if close(output, flow.returned) else say.OTHER_SECOND_RESIDUAL
 
     def parts_seen_right(self, x: Tensor) -> frozenset[str]:
         """Which of attention, ffn and norm were seen to compute the lesson's formula."""
@@ -219,14 +203,13 @@ class BlockUnderTest:
             norm = self.norms()[index].read(self.sent, self.d)
             if not calls and self.matches_formula(x):
                 return
+            if self._watched(x) is None:
+                raise fail(say.OTHERWISE_WHEN_SEEN)
             if part and not calls:
                 raise fail(f"{name} is there, but it is never called. See slide 34.")
             if not calls:
                 raise fail(f"{name} was not found. The block needs two norms. See slide 34.")
-            if not all(
-                received.shape[-1:] == (self.d,) and close(returned, layer_norm(received, norm))
-                for received, returned in calls
-            ):
+            if not all(shows_norm(*call, norm) for call in calls):
                 raise fail(
                     f"What {name} returns is not LayerNorm of what it receives, over the d "
                     "features of each token. See slides 5 and 7."
@@ -238,15 +221,15 @@ class BlockUnderTest:
         Raises:
             StudentFaultError: if it does not.
         """
+        if self.matches_formula(x):
+            return
         flow = self._flow(x, self._attention_part)
         if flow is not None:
             expect_like(flow.returned, flow.received, "The output of attn")
-            if flow.received.dim() == 3 and any(
-                close(flow.returned, attention(flow.received, roles.read(self.sent), self.h))
-                for roles in self._attentions
-            ):
+            weights = [roles.read(self.sent) for roles in self._attentions]
+            if flow.received.dim() == 3 and shows_attention(flow, weights, self.h):
                 return
-        if self.matches_formula(x) or self._first_half_matches(x):
+        if self._first_half_matches(x):
             return
         raise fail(
             "The attention does not compute softmax(Q K^T / sqrt(dk)) V for each head, followed "
@@ -261,13 +244,11 @@ class BlockUnderTest:
         Raises:
             StudentFaultError: if it does not.
         """
-        flow = self._flow(x, self._ffn_part, same_shape=False)
-        if flow is not None and any(
-            close(flow.returned, feed_forward(flow.received, roles.read(self.sent), choices))
-            for roles, choices in itertools.product(self._ffns, GELUS)
-        ):
+        if self.matches_formula(x):
             return
-        if not self.matches_formula(x):
+        flow = self._flow(x, self._ffn_part, same_shape=False)
+        weights = [roles.read(self.sent) for roles in self._ffns]
+        if flow is None or not shows_feed_forward(flow, weights):
             raise fail(
                 "The feed-forward network inside the block does not compute "
                 "W2 GELU(W1 x + b1) + b2. See slides 24 and 37."
@@ -312,7 +293,7 @@ class BlockUnderTest:
         """Candidates for the residual stream between the sublayers, as far as they are seen."""
         ffn = self._flow(x, self._ffn_part)
         streams = [received for received, _ in self._like(x, self._norm_calls(x, 1))]
-        streams += [ffn.received, self._watched(x).tensor - ffn.returned] if ffn else []
+        streams += [ffn.received, self.plain_run(x).tensor - ffn.returned] if ffn else []
         return streams
 
     @cached_property
@@ -341,8 +322,8 @@ class BlockUnderTest:
 
     def _norm_calls(self, x: Tensor, index: int) -> list[tuple[Tensor, Tensor]]:
         """What a norm received and returned in each of its calls."""
-        part = self._norm_part(index)
-        return self._watched(x).calls(part.entry) if part else []
+        part, answer = self._norm_part(index), self._watched(x)
+        return answer.calls(part.entry) if part and answer else []
 
     def _part(self, stub_name: str, names: frozenset[str]) -> Part | None:
         """The child with the stub's name, else the smallest one that owns all the parameters."""
@@ -362,6 +343,8 @@ class BlockUnderTest:
         if part is None:
             return None
         answer = self._watched(x)
+        if answer is None:
+            return None
         entries, leaves = answer.calls(part.entry), answer.calls(part.exit)
         if len(entries) != 1 or len(leaves) != 1:
             return None
@@ -373,18 +356,22 @@ class BlockUnderTest:
             return None
         return Flow(received, returned)
 
-    def _watched(self, x: Tensor) -> Answer:
-        """One run on x with every part in view, whose output is like x."""
-        answer = self.seen_run(x)
-        expect_like(answer.tensor, x, "The output of EncoderBlock")
-        return answer
+    def _watched(self, x: Tensor) -> Answer | None:
+        """One run on x with every part in view.
 
-    def seen_run(self, x: Tensor) -> Answer:
-        """One run on x with every part in view, the same whenever it is asked for."""
-        known = next((answer for seen, answer in self._runs if torch.equal(seen, x)), None)
-        if known is None:
-            parts = [self._attention_part, self._ffn_part, self._norm_part(0), self._norm_part(1)]
-            watch = sorted({name for part in parts if part for name in (part.entry, part.exit)})
-            known = self.with_weights().run(x, watch=watch)
-            self._runs.append((x, known))
-        return known
+        `None` if the output is another one than with nobody looking on: what is seen then says
+        nothing of the block.
+
+        Raises:
+            StudentFaultError: if the output is not like x.
+        """
+        parts = [self._attention_part, self._ffn_part, self._norm_part(0), self._norm_part(1)]
+        watch = sorted({name for part in parts if part for name in (part.entry, part.exit)})
+        seen = self._runs.watched(x, watch)
+        if seen is not None:
+            expect_like(seen.tensor, x, "The output of EncoderBlock")
+        return seen
+
+    def plain_run(self, x: Tensor) -> Answer:
+        """One run on x with nobody looking on, the same whenever it is asked for."""
+        return self._runs.plain(x)

@@ -136,6 +136,16 @@ def close(actual: Tensor, expected: Tensor, magnification: float = 1.0) -> bool:
         return bool((differences <= allowed.absolute + allowed.relative * np.abs(right)).all())
 
 
+def alike(first: Tensor, second: Tensor) -> bool:
+    """Whether two runs of one module agree; NaN is like NaN here."""
+    if first.shape != second.shape or first.dtype != second.dtype:
+        return False
+    if first.dtype not in TOLERANCES:
+        return torch.equal(first, second)
+    allowed = TOLERANCES[first.dtype]
+    return torch.allclose(first, second, allowed.relative, allowed.absolute, equal_nan=True)
+
+
 def input_gradient(function: Callable[[Tensor], Tensor], x: Tensor, upstream: Tensor) -> Tensor:
     """Gradient of `(function(x) * upstream).sum()` with respect to x.
 

@@ -7,11 +7,15 @@ from dataclasses import dataclass, field
 
 from torch import Tensor
 
-from grader.examiner.answers import Answer, by_name, by_position, carried
+from grader.examiner.answers import Answer, by_name, by_position, carried, fail
+from grader.examiner.checks import alike
 from grader.examiner.explain import Doing
 from grader.examiner.milestone import MilestoneUnderTest
 from grader.examiner.questions import Asked, BuildQuestion, RunQuestion
 from grader.sandbox.vocabulary import Built, Ran
+
+# Of runs that are compared: what hangs on chance is the same in them.
+SEED = 0
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,7 @@ class Module:
         *,
         watch: Sequence[str] = (),
         upstream: Tensor | None = None,
+        seed: int | None = None,
     ) -> Answer:
         """Run the module forward in eval mode, and backward if an upstream gradient is given.
 
@@ -82,8 +87,10 @@ class Module:
             x: input.
             watch: dotted names of children to look at.
             upstream: gradient of the loss with respect to the output, of the output's shape.
+            seed: torch's seed before the run, so that runs that differ in nothing else agree.
         """
-        asked = Asked(RunQuestion(self._question, tuple(watch)), x, upstream, self._state)
+        question = RunQuestion(self._question, tuple(watch), seed)
+        asked = Asked(question, x, upstream, self._state)
         return self._answer(*self._under_test.ask(asked, self._doing(x), Ran))
 
     def run_each(self, *runs: Run) -> list[Answer]:
@@ -111,3 +118,24 @@ class Module:
             observations=reply.observations,
             operators=reply.operators,
         )
+
+
+def with_gradient(
+    module: Module, x: Tensor, upstream: Tensor, plain: Answer, subject: str
+) -> Answer:
+    """A run forward and backward whose output is that of a run without a gradient.
+
+    Args:
+        module: with its weights.
+        x: input.
+        upstream: gradient of the loss with respect to the output.
+        plain: the same run with `SEED` and without a gradient.
+        subject: the output, for messages.
+
+    Raises:
+        StudentFaultError: if the outputs differ: a gradient of something else proves nothing.
+    """
+    answer = module.run(x, upstream=upstream, seed=SEED)
+    if not alike(answer.tensor, plain.tensor):
+        raise fail(f"{subject} is another one when a gradient is asked for.")
+    return answer

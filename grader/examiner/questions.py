@@ -62,10 +62,12 @@ class RunQuestion:
     Attributes:
         module: how it was built.
         watch: dotted names of children to look at.
+        seed: torch's seed before the run, if chance is to be the same as in another one.
     """
 
     module: BuildQuestion
     watch: tuple[str, ...] = ()
+    seed: int | None = None
 
 
 Question = ConstantQuestion | CallQuestion | BuildQuestion | RunQuestion
@@ -144,4 +146,5 @@ def plain(
         wanted = {"operators": question.operators, "input_after": question.input_after}
         return {**called, **wanted, **given}, tensors
     words: Plain = {"question": "run", "handle": handle, "parameters": keys, "mode": "eval"}
-    return {**words, "watch": list(question.watch), "operators": False, **given}, tensors
+    looking: Plain = {"watch": list(question.watch), "operators": False, "seed": question.seed}
+    return {**words, **looking, **given}, tensors

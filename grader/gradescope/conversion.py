@@ -29,7 +29,7 @@ from grader.model import (
     Verdict,
     Visibility,
 )
-from grader.report.feedback import VERDICT_WORDS, escape, points
+from grader.report.feedback import escape, points, verdict_word
 from grader.rubric import SCORE_COLUMN, Milestone, Rubric
 from grader.times import time_text
 
@@ -239,7 +239,7 @@ def _tests(card: Scorecard, rubric: Rubric) -> Iterator[TestCase]:
             yield TestCase(
                 score=criterion.score,
                 max_score=criterion.max_score,
-                status="passed" if criterion.verdict is Verdict.PASSED else "failed",
+                status="passed" if criterion.full else "failed",
                 name=criterion.title,
                 name_format="text",
                 number=f"{place}.{number}",
@@ -265,7 +265,7 @@ def _teller(
     scored: MilestoneScore, visibilities: dict[str, Visibility], least: Visibility
 ) -> CriterionScore | None:
     """The first criterion that lost points among those that are shown last."""
-    lost = (c for c in scored.criteria if c.verdict is not Verdict.PASSED)
+    lost = (c for c in scored.criteria if not c.full)
     return next((c for c in lost if visibilities.get(c.id) == least), None)
 
 
@@ -279,9 +279,9 @@ def _least(visibilities: dict[str, Visibility]) -> Visibility:
 
 
 def _output(criterion: CriterionScore, mistakes: tuple[Misconception, ...]) -> str | None:
-    if criterion.verdict is Verdict.PASSED:
+    if criterion.full:
         return None
-    word = VERDICT_WORDS[criterion.verdict]
+    word = verdict_word(criterion)
     paragraphs = [f"{word[0].upper()}{word[1:]}.", *map(_mistake, mistakes)]
     lines = [f"- {escape(line)}" for line in criterion.message.split("\n") if line]
     return "\n\n".join([*paragraphs, *(["\n".join(lines)] if lines else [])])

@@ -23,8 +23,8 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from grader.model import CriterionScore, Scorecard, Verdict
-from grader.report.feedback import VERDICT_WORDS, own_lines, points, shared_lines
+from grader.model import CriterionScore, Scorecard
+from grader.report.feedback import own_lines, points, shared_lines, verdict_word
 from grader.rubric import Rubric
 from grader.text import printable
 
@@ -187,10 +187,9 @@ def feedback_text(card: Scorecard) -> Text:
 
 
 def _append_criterion(text: Text, criterion: CriterionScore, shared: tuple[str, ...]) -> None:
-    right = criterion.verdict is Verdict.PASSED
+    right, word = criterion.full, verdict_word(criterion)
     text.append("  ✓ " if right else "  ✗ ", style="green" if right else "red")
-    word = "" if right else f": {VERDICT_WORDS[criterion.verdict]}"
-    text.append(_wrapped(criterion.title + word, 4).lstrip())
+    text.append(_wrapped(criterion.title + (word and f": {word}"), 4).lstrip())
     for line in own_lines(criterion, shared):
         text.append(_wrapped(line, 6))
 

@@ -20,6 +20,8 @@ VERDICT_WORDS = {
     Verdict.NOT_RUN: "not examined",
     Verdict.GRADER_FAULT: "could not be examined",
 }
+# Of a criterion that needs another one first.
+WAITING = "does not count yet"
 
 
 def feedback_markdown(card: Scorecard, rubric: Rubric) -> str:
@@ -78,17 +80,24 @@ def _milestone_lines(milestone: MilestoneScore) -> Iterator[str]:
 
 
 def _criterion_lines(criterion: CriterionScore, shared: tuple[str, ...]) -> Iterator[str]:
-    mark = "✓" if criterion.verdict is Verdict.PASSED else "✗"
+    mark = "✓" if criterion.full else "✗"
     score = f"{points(criterion.score)} / {points(criterion.max_score)}"
-    word = "" if criterion.verdict is Verdict.PASSED else f": {VERDICT_WORDS[criterion.verdict]}"
-    yield f"- {mark} {escape(criterion.title)} ({score}){word}"
+    word = verdict_word(criterion)
+    yield f"- {mark} {escape(criterion.title)} ({score}){word and ': ' + word}"
     for line in own_lines(criterion, shared):
         yield f"  - {escape(line)}"
 
 
+def verdict_word(criterion: CriterionScore) -> str:
+    """What is said of a criterion in a word or two; nothing if all is right."""
+    if criterion.full:
+        return ""
+    return WAITING if criterion.waits_for else VERDICT_WORDS[criterion.verdict]
+
+
 def shared_lines(milestone: MilestoneScore) -> tuple[str, ...]:
     """A message, with its details, that explains most lost criteria: it is said once only."""
-    lost = [c for c in milestone.criteria if c.verdict is not Verdict.PASSED and c.message]
+    lost = [c for c in milestone.criteria if not c.full and c.message]
     firsts = [criterion.message.split("\n")[0] for criterion in lost]
     for first in firsts:
         if firsts.count(first) >= max(SHARED_BY, len(milestone.criteria) // 2):

@@ -178,6 +178,8 @@ class Runtime:
         leaves = parameters if upstream is not None else {}
         for parameter in leaves.values():
             parameter.grad = None
+        if question.get("seed") is not None:
+            torch.default_generator.manual_seed(question["seed"])
         with (
             Observer(module, question["watch"], outgoing) as observer,
             OperatorRecorder(question["operators"]) as recorder,

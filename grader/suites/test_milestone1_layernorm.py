@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from grader.errors import StudentFaultError
 from grader.examiner.answers import Answer, fail
 from grader.examiner.checks import (
     Draw,
@@ -17,6 +18,7 @@ from grader.examiner.checks import (
 )
 from grader.examiner.diagnosis.layernorm import CHANGES, diagnose
 from grader.examiner.student import Student
+from grader.examiner.work import Look, expect_work, look, takes_values_together
 from grader.lesson.mathematics import normalise as normalise_anew
 from grader.lesson.variants import layer_norm_function, variants
 
@@ -36,6 +38,13 @@ right_gradient = functools.lru_cache(8)(functools.partial(input_gradient, normal
 # PyTorch's own names for a normalisation, as functions and as nodes of the gradient graph.
 BUILT_INS = ("layer_norm", "group_norm", "batch_norm", "instance_norm", "rms_norm", "layernorm",
              "groupnorm", "batchnorm", "rmsnorm")  # fmt: skip
+# Functions that tell of a tensor without taking its values into account.  Whatever makes a result
+# out of a tensor, in torch or elsewhere, calls another one on the way.
+LOOKS_ONLY = frozenset(
+    ("", "__get__", "__len__", "__hash__", "dim", "size", "numel", "nelement", "stride", "type",
+     "ndimension", "is_floating_point", "is_contiguous", "is_complex", "data_ptr", "get_device",
+     "storage_offset", "untyped_storage", "element_size")
+)  # fmt: skip
 
 
 def hint(student: Student, text: str) -> str:
@@ -204,7 +213,7 @@ def call_with_gradient(student: Student) -> tuple[Tensor, Tensor, Answer]:
     def create() -> tuple[Tensor, Tensor, Answer]:
         draw = Draw("gradient")
         x, upstream = draw.tokens(2, 3, 8, mean=1.0, std=0.7), draw.normal(2, 3, 8)
-        return x, upstream, student.call(FUNCTION, x, upstream=upstream)
+        return x, upstream, student.call(FUNCTION, x, upstream=upstream, operators=True)
 
     return student.once("gradient", create)
 
@@ -217,6 +226,11 @@ def test_gradients_of_input(student: Student) -> None:
         raise fail(
             "No gradient reaches the input. Something cuts it: detach, .data, torch.no_grad, "
             "NumPy, or a new tensor made from numbers."
+        )
+    if not close(answer.tensor, normalise(x)):
+        raise fail(
+            "The values differ from nn.LayerNorm when a gradient is asked for, so the gradient is "
+            "that of something else. See slides 5 and 10."
         )
     gradient = answer.input_gradients[0]
     expect_like(gradient, x, "The gradient of the input")
@@ -264,17 +278,54 @@ def built_ins_called(student: Student) -> list[str]:
     return [call for call in foreign if is_built_in(call.rpartition(".")[2])]
 
 
+def seen_with_gradient(student: Student) -> tuple[str, ...]:
+    """What took part where a gradient was asked for, as far as the code takes part in that."""
+    try:
+        return call_with_gradient(student)[2].operators
+    except StudentFaultError:
+        return ()  # the test of the gradient says why
+
+
 def is_built_in(name: str) -> bool:
     """Tell whether a function, class or node of the gradient graph is a normalisation."""
     return any(built_in in name.lower() for built_in in BUILT_INS)
 
 
 def test_built_by_hand(student: Student) -> None:
-    """No built-in normalisation takes part: neither in what ran nor in the source."""
+    """No built-in normalisation takes part: neither in what ran nor in the source.
+
+    A call that is hidden from the record of functions still stands in the gradient's graph.  Where
+    neither shows anything that could make the result, it was worked out behind the record.
+    """
     x, answer = call_looking_on(student)
     expect_like(answer.tensor, x, RESULT)
-    if any(map(is_built_in, answer.operators)) or built_ins_called(student):
+    seen = {*answer.operators, *seen_with_gradient(student)}
+    if seen <= LOOKS_ONLY and close(answer.tensor, normalise(x)):
+        raise fail("What the result is computed with is hidden, so nothing shows that it is yours.")
+    if any(map(is_built_in, seen)) or built_ins_called(student):
         raise fail(
             "The result comes from a built-in normalisation of PyTorch. In this milestone it is "
             "written by hand, with mean, variance and a root. See slide 49."
         )
+
+
+def work(student: Student) -> Look:
+    """Whether the function works on its input at all, rightly or not."""
+
+    def right() -> bool:
+        x, answer = call_looking_on(student)
+        return close(answer.tensor, normalise(x))
+
+    def works(*shape: int) -> bool:
+        return takes_values_together(
+            Draw("work").normal(*shape),
+            lambda *inputs: student.call_each(FUNCTION, *inputs),
+            lambda x, upstream: student.call(FUNCTION, x, upstream=upstream),
+        )
+
+    return look([right, lambda: works(3, 8), lambda: works(2, 3, 8), lambda: works(3, 4)])
+
+
+def test_works_on_the_input(student: Student) -> None:
+    """Each result takes several values of the input together, as mean and variance do."""
+    expect_work(work(student), RESULT)

@@ -9,8 +9,9 @@ from torch import Tensor
 from grader.examiner.answers import Answer, fail
 from grader.examiner.checks import Draw, close, expect_like, expect_repeated, expect_shape
 from grader.examiner.diagnosis.ffn import CHANGES, diagnose
-from grader.examiner.module import Module, Run
+from grader.examiner.module import SEED, Module, Run, with_gradient
 from grader.examiner.student import Student
+from grader.examiner.work import Look, expect_work, layers_take_part, look
 from grader.lesson.choices import FeedForwardChoices
 from grader.lesson.ffn_readings import feed_forward_readings
 from grader.lesson.mathematics import FEED_FORWARD, GELUS, feed_forward, ffn_parameter_count
@@ -103,7 +104,7 @@ def run_on(
         module = build(student, d, f)
         module.write(drawn_weights(student, module, d, f))
         x = Draw(f"run {shape}").normal(*shape)
-        return x, module.run(x)
+        return x, module.run(x, seed=SEED)
 
     return student.once(f"run {shape} {d} {f}", create)
 
@@ -134,6 +135,23 @@ def expect_values(student: Student, shape: tuple[int, ...], d: int = 4, f: int =
     raise fail("The output differs from W2 GELU(W1 x + b1) + b2. See slides 24 and 29.")
 
 
+def work(student: Student) -> Look:
+    """Whether the network works on its input at all, rightly or not."""
+
+    def right_at_once() -> bool:
+        reading = readings(student)[0]
+        x, answer = run_on(student, SHAPES["2d"])
+        return close(answer.tensor, right(x, reading))
+
+    def takes_part(*shape: int) -> bool:
+        module = build(student)
+        x = Draw("work").normal(*shape)
+        return layers_take_part(module, x, drawn_weights(student, module))
+
+    attempts = [right_at_once, lambda: takes_part(3, 4), lambda: takes_part(2, 3, 4)]
+    return student.once("work", lambda: look(attempts))
+
+
 def test_prediction(student: Student) -> None:
     """The student predicted 148 parameters."""
     predicted = student.constants("PREDICTED_PARAMETERS")
@@ -155,6 +173,10 @@ def expect_count(student: Student, d: int, f: int) -> None:
             "The number of parameters is not that of two linear layers with biases: "
             "d_model*d_ff + d_ff + d_ff*d_model + d_model. See slide 52.",
             f"FFN({d}, {f}) has {module.parameter_count} parameters instead of {expected}.",
+        )
+    if work(student).found is False:
+        raise fail(
+            "The number of parameters is right, but they play no part in what forward returns."
         )
 
 
@@ -225,13 +247,17 @@ def test_shape_kept(student: Student, draw: Draw) -> None:
 
 
 def run_with_gradient(student: Student) -> tuple[Tensor, Module, Answer]:
-    """An input, an FFN and a run with a gradient, the same for every test that asks."""
+    """An input, an FFN and a run with a gradient, the same for every test that asks.
+
+    Raises:
+        StudentFaultError: if the output is another one than without a gradient.
+    """
 
     def create() -> tuple[Tensor, Module, Answer]:
-        draw = Draw("gradient")
+        x, plain = run_on(student, SHAPES["2d"])
         module = with_weights(student)
-        x = draw.normal(3, 4)
-        return x, module, module.run(x, upstream=draw.normal(3, 4))
+        upstream = Draw("gradient").normal(*SHAPES["2d"])
+        return x, module, with_gradient(module, x, upstream, plain, OUTPUT)
 
     return student.once("gradient", create)
 
@@ -260,3 +286,8 @@ def test_gradients_reach_parameters(student: Student) -> None:
                 "something such as detach cuts the gradient."
             )
         expect_like(gradient, module.parameters[name], f"The gradient of {name}")
+
+
+def test_works_on_the_input(student: Student) -> None:
+    """The output takes several values of the input together, with the network's parameters."""
+    expect_work(work(student), OUTPUT)

@@ -14,8 +14,9 @@ from grader.examiner.answers import Answer, fail
 from grader.examiner.block import BlockUnderTest
 from grader.examiner.checks import Draw, close, expect_like, expect_repeated, expect_shape
 from grader.examiner.diagnosis.encoder import CHANGES, diagnose
-from grader.examiner.module import Module, Run
+from grader.examiner.module import Module, Run, with_gradient
 from grader.examiner.student import Student
+from grader.examiner.work import Look, expect_work, layers_take_part, look
 from grader.lesson.mathematics import block_parameter_count
 from grader.lesson.variants import encoder_block_class, variants
 
@@ -69,6 +70,10 @@ def expect_count(student: Student, d: int, h: int, f: int) -> None:
             f"EncoderBlock({d}, {h}, {f}) has {module.parameter_count} parameters instead of "
             f"{expected}.",
         )
+    if work(student).found is False:
+        raise fail(
+            "The number of parameters is right, but they play no part in what forward returns."
+        )
 
 
 def test_parameter_count_of_the_lesson(student: Student) -> None:
@@ -96,7 +101,21 @@ def other_in_view(student: Student) -> tuple[BlockUnderTest, Tensor]:
 def plain_run(student: Student) -> Answer:
     """A run on the input in view with nobody looking on, the same for every test that asks."""
     block, x = in_view(student)
-    return student.once("plain run", lambda: block.with_weights().run(x))
+    return block.plain_run(x)
+
+
+def work(student: Student) -> Look:
+    """Whether the block works on its input at all, rightly or not."""
+
+    def right() -> bool:
+        block, x = in_view(student)
+        return block.matches_formula(x)
+
+    def takes_part() -> bool:
+        block, x = in_view(student)
+        return layers_take_part(block.module, x, block.sent)
+
+    return student.once("work", lambda: look([right, takes_part]))
 
 
 def test_shape_kept_in_the_lesson(student: Student, draw: Draw) -> None:
@@ -111,7 +130,7 @@ def test_shape_kept_in_the_lesson(student: Student, draw: Draw) -> None:
 def test_shape_kept_for_other_sizes(student: Student) -> None:
     """With another size and number of heads the output has the input's shape."""
     block, x = other_in_view(student)
-    expect_shape(block.seen_run(x).tensor, tuple(x.shape), OUTPUT)
+    expect_shape(block.plain_run(x).tensor, tuple(x.shape), OUTPUT)
 
 
 def test_wiring_attention_receives_norm1(student: Student) -> None:
@@ -235,13 +254,17 @@ def test_repeatable(student: Student) -> None:
 
 
 def run_with_gradient(student: Student) -> tuple[Tensor, Module, Answer]:
-    """An input, a block and a run with a gradient, the same for every test that asks."""
+    """An input, a block and a run with a gradient, the same for every test that asks.
+
+    Raises:
+        StudentFaultError: if the output is another one than without a gradient.
+    """
 
     def create() -> tuple[Tensor, Module, Answer]:
-        draw = Draw("gradient")
-        x = draw.normal(2, 5, 8)
-        module = build(student).with_weights()
-        return x, module, module.run(x, upstream=draw.normal(2, 5, 8))
+        block, x = in_view(student)
+        upstream = Draw("gradient").normal(2, 5, 8)
+        plain, module = block.plain_run(x), block.with_weights()
+        return x, module, with_gradient(module, x, upstream, plain, OUTPUT)
 
     return student.once("gradient", create)
 
@@ -264,7 +287,9 @@ def test_gradients_along_the_residuals(student: Student, draw: Draw) -> None:
     upstream = draw.normal(2, 5, 8)
     answer = block.run_with_zero_sublayers(x, upstream)
     if not close(answer.tensor, x):
-        return  # the identity test says what is wrong
+        if not close(block.run_with_zero_sublayers(x).tensor, x):
+            return  # the identity test says what is wrong
+        raise fail(f"{OUTPUT} is another one when a gradient is asked for.")
     gradient = answer.input_gradients.get(0)
     if gradient is None or not close(gradient, upstream):
         raise fail(
@@ -286,3 +311,8 @@ def test_gradients_reach_parameters(student: Student) -> None:
                 f"No gradient reaches the parameter {name}: it plays no part in the output, or "
                 "something such as detach cuts the gradient."
             )
+
+
+def test_works_on_the_input(student: Student) -> None:
+    """The output takes several values of the input together, with the block's parameters."""
+    expect_work(work(student), OUTPUT)
