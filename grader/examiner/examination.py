@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import traceback
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -54,7 +53,6 @@ class Examination:
         self._folder = folder
         self._spawner = spawner
         self._candidates = candidates
-        self._deadline = time.monotonic() + setup.submission_seconds
         self._under_test: dict[str, MilestoneUnderTest] = {}
         self._transport = transport or self._make_transport()
         self._sources = Sources(self._transport)
@@ -91,6 +89,7 @@ class Examination:
                 [other.file for other in self._setup.milestones if other is not milestone],
                 self._plans.get(suite, NO_PLAN),
                 telling,
+                self._folder,
             )
         self.student.turn_to(self._under_test[milestone.id])
 
@@ -163,5 +162,5 @@ class Examination:
         return Sandboxed(self._spawner, policy, self._seconds_left)
 
     def _seconds_left(self) -> float:
-        left = self._deadline + self._transport.uncounted_seconds - time.monotonic()
+        left = self._setup.submission_seconds - self._transport.counted_seconds
         return max(0.0, min(self._setup.question_seconds, left))
