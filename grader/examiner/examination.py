@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from types import MappingProxyType
 
+from grader.errors import StudentFaultError
 from grader.examiner.checks import Draw
-from grader.examiner.diagnosis.finding import Budget
+from grader.examiner.diagnosis.finding import Budget, Finding
 from grader.examiner.foresight import NO_PLAN, Plan
+from grader.examiner.limits import Limits
 from grader.examiner.messages import Setup, SuiteMilestone
 from grader.examiner.milestone import MilestoneUnderTest
 from grader.examiner.source import Sources, Telling, names_are_enough
@@ -37,6 +40,7 @@ class Examination:
         spawner: starts workers; `None` runs trusted code in this process.
         plans: questions to ask ahead, by suite.
         transport: to the code, if it is not to be made here.
+        limits: what this process may spend on it; `None` for our own code.
     """
 
     def __init__(
@@ -47,8 +51,10 @@ class Examination:
         spawner: Spawner | None,
         plans: Mapping[str, Plan] = MappingProxyType({}),
         transport: Transport | None = None,
+        limits: Limits | None = None,
     ) -> None:
         self._plans = plans
+        self._limits = limits
         self._setup = setup
         self._folder = folder
         self._spawner = spawner
@@ -93,6 +99,10 @@ class Examination:
             )
         self.student.turn_to(self._under_test[milestone.id])
 
+    def limited(self) -> AbstractContextManager[None]:
+        """Within it, what this process computes counts for the submission; see `Limits.kept`."""
+        return nullcontext() if self._limits is None else self._limits.kept()
+
     def shared_a_worker(self, suite: str) -> bool:
         """Whether a milestone ran in a worker in which another one's code had run before."""
         under_test = self._under_test.get(self._milestone_of(suite).id)
@@ -122,7 +132,10 @@ class Examination:
             return
         self._budget.start()
         try:
-            finding = diagnose(self.student, self._budget).as_json()
+            with self.limited():
+                finding = diagnose(self.student, self._budget).as_json()
+        except StudentFaultError:  # whoever takes too much is told so by the tests
+            finding = Finding().as_json()
         except Exception as error:
             finding = {"fault": "".join(traceback.format_exception(error))[-MAX_FAULT:]}
         finally:
