@@ -184,7 +184,8 @@ def swap_keys(chance: random.Random, body: Body, tensors: Tensors) -> None:
 
 def replace_value(chance: random.Random, body: Body, tensors: Tensors) -> None:
     """Any part of the answer is something else."""
-    owner, key = body, chance.choice(sorted(body))
+    owner: Any = body
+    key: Any = chance.choice(sorted(body))
     while chance.random() < 0.6 and isinstance(owner[key], dict | list) and owner[key]:
         owner = owner[key]
         key = chance.choice(sorted(owner) if isinstance(owner, dict) else range(len(owner)))

@@ -13,7 +13,6 @@ from tests.forgery import CHANGES, MILESTONES, QUESTIONS, Forgery, Forging, exam
 from tests.support import SOLUTIONS
 
 
-
 def forgeries_of(milestone: SuiteMilestone) -> st.SearchStrategy[tuple[SuiteMilestone, Forgery]]:
     """Ways to change the answers to questions that a milestone puts."""
     forgeries = st.builds(

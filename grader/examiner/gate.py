@@ -134,8 +134,8 @@ class _Gate:
     def _built(self, reply: Built) -> Built | Faulted:
         """A module with the parameters that can be trained; whole numbers hold no weights."""
         names = {claim.name for claim in reply.parameters}
-        if len(names) < len(reply.parameters):
-            raise FrameError("two parameters have one name")
+        if len(names) < len(reply.parameters) or not all(map(_dotted, names)):
+            raise FrameError("parameters have names that torch gives to none")
         shapes = [tuple(self._tensor(claim.key).shape) for claim in reply.parameters]
         sizes = sum(map(math.prod, shapes))
         deep = any(len(shape) > MAX_DIMENSIONS or _too_wide(shape) for shape in shapes)
@@ -204,6 +204,11 @@ class _Gate:
         if tensor.dtype not in DTYPE_NAMES:
             raise FrameError("an answer carries a tensor of a dtype that no worker sends")
         return tensor
+
+
+def _dotted(name: str) -> bool:
+    """Whether a name is one of torch's for a parameter: names with dots between them."""
+    return all(name.split("."))
 
 
 def _too_wide(shape: Sequence[int]) -> bool:
