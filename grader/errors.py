@@ -189,6 +189,10 @@ class RefusedTensorError(BoundaryError):
     """A tensor cannot cross the boundary, for instance a meta or a sparse tensor."""
 
 
+class OutOfTimeError(Exception):
+    """The processor time that the examiner may take for one submission is used up."""
+
+
 class StudentFaultError(Exception):
     """A hidden test found something in the student's work; it becomes the test's verdict.
 

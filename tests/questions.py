@@ -49,6 +49,9 @@ def raising(x):
 def helper(x):
     raise ValueError("no " + str(tuple(x.shape)))
 
+def posing(x):
+    raise type("NameNotFoundError", (Exception,), {})("absent")
+
 def leaving(x):
     raise SystemExit(3)
 

@@ -256,7 +256,7 @@ def test_large_draws_are_not_kept() -> None:
 class Recorded:
     """A transport that answers builds, and keeps what runs are sent."""
 
-    uncounted_seconds = 0.0
+    counted_seconds = 0.0
     generation = 0
     fresh = True
 

@@ -8,6 +8,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+from grader.sandbox.values import NOT_ONLY_LITERALS
 from grader.sandbox.vocabulary import (
     Called,
     Constant,
@@ -65,8 +66,8 @@ def test_a_constant_is_its_literal(questions: Questions) -> None:
     assert questions.put("constant", name="ANSWER", earlier=False)[0].value == 840
 
 
-@pytest.mark.parametrize(("name", "what"), [("TENSOR", "Tensor"), ("ENDLESS", "list")])
-def test_a_constant_that_is_no_literal_is_named_by_its_type(
+@pytest.mark.parametrize(("name", "what"), [("TENSOR", "Tensor"), ("ENDLESS", NOT_ONLY_LITERALS)])
+def test_a_constant_that_is_no_literal_is_named_by_what_it_is(
     questions: Questions, name: str, what: str
 ) -> None:
     """Its value stays where it is."""
@@ -84,7 +85,14 @@ def test_a_name_that_is_not_there_is_a_fault_with_the_name(
         "call": lambda: questions.call("absent", torch.ones(1)),
         "build": lambda: questions.build("absent"),
     }
-    assert fault(replies[question]()[0])[:2] == ("NameNotFoundError", "absent")
+    reply = replies[question]()[0]
+    assert (reply.fault.origin, fault(reply)[1]) == ("not-found", "absent")
+
+
+def test_an_exception_called_like_a_finding_of_ours_is_the_code_s(questions: Questions) -> None:
+    """Whose finding it is does not hang on the name of a class."""
+    reply = questions.call("posing", torch.ones(1))[0]
+    assert (reply.fault.origin, reply.fault.kind) == ("code", "NameNotFoundError")
 
 
 def test_a_call_returns_the_result_and_the_inputs_afterwards(questions: Questions) -> None:
@@ -126,13 +134,13 @@ def test_a_call_brings_the_gradient_of_its_input(questions: Questions) -> None:
 
 @pytest.mark.parametrize(
     ("function", "kind"),
-    [("detached", "GradientCut"), ("pair", "NoTensor"), ("shorter", "WrongShape"),
-     ("nothing", "NoTensor")],
+    [("detached", "gradient-cut"), ("pair", "no-tensor"), ("shorter", "wrong-shape"),
+     ("nothing", "no-tensor")],
 )  # fmt: skip
 def test_why_there_is_no_gradient_is_said(questions: Questions, function: str, kind: str) -> None:
     """The result comes all the same."""
     reply, _ = questions.call(function, torch.ones(2), upstream=torch.ones(2))
-    assert reply.gradient_fault.kind == kind
+    assert reply.gradient_fault.origin == kind
     assert reply.gradients == {}
 
 

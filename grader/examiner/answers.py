@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from grader.errors import StudentFaultError
-from grader.examiner.wording import value_word
+from grader.examiner.wording import NUMBERS, value_word
 from grader.model import Verdict
 from grader.sandbox.vocabulary import (
     Fault,
@@ -96,6 +96,8 @@ def only_tensor(value: Value, tensors: Mapping[str, Tensor], subject: str) -> Te
         raise fail(f"{subject} returned {len(value.items)} values together, not one tensor.")
     if value.what == "NoneType":
         raise fail(f"{subject} returned None. Is the return statement missing?")
+    if value.what in NUMBERS:
+        raise fail(f"{subject} returned {value.what}, not floating-point numbers (float32).")
     raise fail(
         f"{subject} did not return an ordinary tensor. It returned: {value_word(value.what)}."
     )

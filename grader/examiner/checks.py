@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 from grader.examiner.answers import fail
+from grader.examiner.wording import shape_word
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,8 @@ TOLERANCES = {
 ROUNDING_STEPS = 16
 # Every submission meets the same random tensors, so a process keeps them.
 KEPT_DRAWS = 4_096
+# Students choose the shapes of weights, so few and small ones are kept: 5 MB at most.
+KEPT_WEIGHTS = 64
 MAX_KEPT_VALUES = 20_000
 # How far the deviation and the mean of a token are from those asked for, at most, in deviations.
 MAX_SPREAD = 0.1
@@ -67,7 +70,7 @@ def expect_shape(actual: Tensor, expected: tuple[int, ...], subject: str) -> Non
     if tuple(actual.shape) != tuple(expected):
         raise fail(
             f"{subject} has the wrong shape.",
-            f"Shape expected: {tuple(expected)}. Shape found: {tuple(actual.shape)}.",
+            f"Shape expected: {tuple(expected)}. Shape found: {shape_word(actual.shape)}.",
         )
 
 
@@ -115,7 +118,7 @@ def expect_repeated(first: Tensor, second: Tensor, subject: str) -> None:
     Raises:
         StudentFaultError: if they differ.
     """
-    if not torch.equal(first, second):
+    if first.shape != second.shape or first.dtype != second.dtype or not torch.equal(first, second):
         raise fail(
             f"{subject} is another one each time, for the same input. Look for random numbers: "
             "dropout, for instance, must do nothing in eval mode."
@@ -246,7 +249,7 @@ def _tokens(
     return ((unit * deviation + middle) * std + mean).to(dtype)
 
 
-@functools.lru_cache(KEPT_DRAWS)
+@functools.lru_cache(KEPT_WEIGHTS)
 def _weights(seed: int, shapes: tuple[tuple[int, ...], ...]) -> tuple[Tensor, ...]:
     sizes = [math.prod(shape) for shape in shapes]
     flat = torch.randn(sum(sizes), generator=torch.Generator().manual_seed(seed))

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import time
 import traceback
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from types import MappingProxyType
 
+from grader.errors import StudentFaultError
 from grader.examiner.checks import Draw
-from grader.examiner.diagnosis.finding import Budget
+from grader.examiner.diagnosis.finding import Budget, Finding
 from grader.examiner.foresight import NO_PLAN, Plan
+from grader.examiner.limits import Limits
 from grader.examiner.messages import Setup, SuiteMilestone
 from grader.examiner.milestone import MilestoneUnderTest
 from grader.examiner.source import Sources, Telling, names_are_enough
@@ -38,6 +40,7 @@ class Examination:
         spawner: starts workers; `None` runs trusted code in this process.
         plans: questions to ask ahead, by suite.
         transport: to the code, if it is not to be made here.
+        limits: what this process may spend on it; `None` for our own code.
     """
 
     def __init__(
@@ -48,13 +51,14 @@ class Examination:
         spawner: Spawner | None,
         plans: Mapping[str, Plan] = MappingProxyType({}),
         transport: Transport | None = None,
+        limits: Limits | None = None,
     ) -> None:
         self._plans = plans
+        self._limits = limits
         self._setup = setup
         self._folder = folder
         self._spawner = spawner
         self._candidates = candidates
-        self._deadline = time.monotonic() + setup.submission_seconds
         self._under_test: dict[str, MilestoneUnderTest] = {}
         self._transport = transport or self._make_transport()
         self._sources = Sources(self._transport)
@@ -91,8 +95,13 @@ class Examination:
                 [other.file for other in self._setup.milestones if other is not milestone],
                 self._plans.get(suite, NO_PLAN),
                 telling,
+                self._folder,
             )
         self.student.turn_to(self._under_test[milestone.id])
+
+    def limited(self) -> AbstractContextManager[None]:
+        """Within it, what this process computes counts for the submission; see `Limits.kept`."""
+        return nullcontext() if self._limits is None else self._limits.kept()
 
     def shared_a_worker(self, suite: str) -> bool:
         """Whether a milestone ran in a worker in which another one's code had run before."""
@@ -123,7 +132,10 @@ class Examination:
             return
         self._budget.start()
         try:
-            finding = diagnose(self.student, self._budget).as_json()
+            with self.limited():
+                finding = diagnose(self.student, self._budget).as_json()
+        except StudentFaultError:  # whoever takes too much is told so by the tests
+            finding = Finding().as_json()
         except Exception as error:
             finding = {"fault": "".join(traceback.format_exception(error))[-MAX_FAULT:]}
         finally:
@@ -164,5 +176,5 @@ class Examination:
         return Sandboxed(self._spawner, policy, self._seconds_left)
 
     def _seconds_left(self) -> float:
-        left = self._deadline + self._transport.uncounted_seconds - time.monotonic()
+        left = self._setup.submission_seconds - self._transport.counted_seconds
         return max(0.0, min(self._setup.question_seconds, left))

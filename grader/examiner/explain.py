@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from grader.errors import StudentFaultError
-from grader.examiner.wording import exception_word, value_word
+from grader.examiner.wording import EXCEPTIONS, exception_word, value_word
 from grader.model import Verdict
-from grader.sandbox.vocabulary import Fault
+from grader.sandbox.vocabulary import Fault, Loaded
 
 SHOWN_NAMES = 12
 # The cause of a missing name when one like it is there.
 MISSPELLED = "misspelled"
 # How torch's own NotImplementedError of a module without forward begins.
+# A module as large as this is not looked at: what follows grows with the number of its parameters.
+TOO_MANY_PARAMETERS = (
+    "it holds more than 256 parameters, or more than a million numbers in them. This task needs a "
+    "few small ones, so it is not examined further."
+)
 NO_FORWARD = 'missing the required "forward"'
 
 # What often stands behind an exception, by the name of its class.
@@ -65,9 +70,12 @@ def fault_error(fault: Fault, doing: Doing) -> StudentFaultError:
         fault: what the student's code raised.
         doing: what was asked of it.
     """
-    if fault.kind == "RefusedTensor":
+    if fault.origin == "refused":
         word = value_word(fault.message)
         message = f"While {doing.what}, the result cannot be used: it is {word}."
+        return StudentFaultError(Verdict.FAILED.value, message, doing.given)
+    if fault.origin == "too-many-parameters":
+        message = f"While {doing.what}: {TOO_MANY_PARAMETERS}"
         return StudentFaultError(Verdict.FAILED.value, message, doing.given)
     details = " ".join(filter(None, [doing.given, text_of(fault)]))
     return _error(fault, sentence(fault, doing.what), details)
@@ -75,16 +83,22 @@ def fault_error(fault: Fault, doing: Doing) -> StudentFaultError:
 
 def _error(fault: Fault, message: str, details: str = "") -> StudentFaultError:
     return StudentFaultError(
-        Verdict.ERROR.value, message, details, kind=fault.kind, text=fault.message
+        Verdict.ERROR.value, message, details, kind=known_kind(fault), text=fault.message
     )
+
+
+def known_kind(fault: Fault) -> str:
+    """The class of an exception if everybody knows it: for the diagnosis, which goes by it."""
+    return fault.kind if fault.kind in EXCEPTIONS else ""
 
 
 def load_error(fault: Fault, doing: Doing) -> StudentFaultError:
     """A file could not be loaded.
 
-    The exception's own words are in the message: no hidden input was there to be told.
+    The exception's own words are in the message if no hidden input was there to be told.
     """
-    message = f"{sentence(fault, doing.what)} Python says: {text_of(fault)}"
+    words = text_of(fault)
+    message = sentence(fault, doing.what) + (f" Python says: {words}" if words else "")
     return _error(fault, message)
 
 
@@ -104,19 +118,18 @@ def sentence(fault: Fault, doing: str) -> str:
 
 
 def text_of(fault: Fault) -> str:
-    """The exception's own words, for criteria that show details."""
-    if not fault.message or fault.kind == "NotImplementedError":
+    """The exception's own words, if no hidden input was there when they were said."""
+    if not fault.quotable or not fault.message or fault.kind == "NotImplementedError":
         return ""
     return f"{fault.kind}: {fault.message}"
 
 
-def missing_error(
-    wanted: str, kind: str, file: str, names: Mapping[str, str], skipped: Sequence[Fault]
-) -> StudentFaultError:
-    """A name is not there: say which was looked for and which were found."""
+def missing_error(wanted: str, kind: str, file: str, loaded: Loaded) -> StudentFaultError:
+    """A name is not there: say which was looked for and, if they may be told, which were found."""
+    names, skipped = loaded.names if loaded.quotable else {}, loaded.skipped
     found = [name for name, what in names.items() if what in ("class", "function")]
     message = f"The {kind} {wanted} was not found in {file}."
-    if kind != "constant":
+    if kind != "constant" and loaded.quotable:
         shown = ", ".join(found[:SHOWN_NAMES]) or "none"
         more = ", ..." if len(found) > SHOWN_NAMES else ""
         message += f" Functions and classes found: {shown}{more}."
@@ -126,10 +139,12 @@ def missing_error(
         message += f" Is {meant} meant? Then rename it to {wanted}: spelling and capitals count."
     if skipped:
         first = skipped[0]
-        message += f" Before that, line {first.line} stopped with {exception_word(first.kind)}."
+        place = f"line {first.line}" if first.line else "the file"
+        message += f" Before that, {place} stopped with {exception_word(first.kind)}."
     details = text_of(skipped[0]) if skipped else ""
     renamed = near or (len(found) == 1 and names[found[0]] == kind)
-    kind = MISSPELLED if renamed else skipped[0].kind if skipped else ""
+    behind = known_kind(skipped[0]) if skipped else ""
+    kind = MISSPELLED if renamed else behind
     text = skipped[0].message if skipped else ""
     return StudentFaultError(Verdict.MISSING.value, message, details, kind=kind, text=text)
 

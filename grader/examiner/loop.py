@@ -23,6 +23,7 @@ from grader.examiner.checks import Draw
 from grader.examiner.child import DISTURBED, Child
 from grader.examiner.examination import Examination
 from grader.examiner.foresight import Plan
+from grader.examiner.limits import MAX_CPU_SECONDS, Limits
 from grader.examiner.messages import UNWRITTEN, Job, Setup, SuiteVariant
 from grader.examiner.plugin import examination_key
 from grader.examiner.rehearsal import rehearse
@@ -135,6 +136,7 @@ class ExaminerLoop:
             grace = GRACE_SECONDS_COLD if self.setup.cold else GRACE_SECONDS
             # Looking ahead may fail twice for each milestone, and that time is not counted.
             grace += 2 * self.setup.question_seconds * len(self.setup.milestones)
+            grace += 2 * MAX_CPU_SECONDS  # of ours, on a machine that others use too
             last_try = self.tries[job.student] >= MAX_TRIES
             child.give(job, last_try, self.setup.submission_seconds + grace)
 
@@ -301,7 +303,7 @@ def examine(
     if job.trusted:
         examination = Examination(setup, job.candidates, folder, None)
     else:
-        examination = Examination(setup, job.candidates, folder, spawner, plans)
+        examination = Examination(setup, job.candidates, folder, spawner, plans, limits=Limits())
     config.stash[examination_key] = examination
     begin_report(config)
     for suite, items in by_suite(session):

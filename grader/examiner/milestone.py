@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 from torch import Tensor
@@ -30,6 +29,7 @@ from grader.examiner.explain import (
     timeout_error,
 )
 from grader.examiner.foresight import NO_PLAN, Answered, Foresight, Form, Plan, form_of
+from grader.examiner.handed_in import HandedIn
 from grader.examiner.questions import Asked, BuildQuestion
 from grader.examiner.source import Sources, Telling, names_are_enough
 from grader.examiner.transport import Transport
@@ -57,6 +57,7 @@ class MilestoneUnderTest:
         other_files: files of the other milestones, whose faults are not this one's.
         plan: questions to ask ahead.
         telling: see `Sources.look_ahead`.
+        folder: the submission's files; without it no numbers of lines are told.
 
     Attributes:
         notes: what the student should know besides.
@@ -74,6 +75,7 @@ class MilestoneUnderTest:
         other_files: Sequence[str] = (),
         plan: Plan = NO_PLAN,
         telling: Telling = names_are_enough,
+        folder: Path | None = None,
     ) -> None:
         self.transport = transport
         self.file = file
@@ -84,6 +86,7 @@ class MilestoneUnderTest:
         self._other_files = other_files
         self._plan = plan
         self._telling = telling
+        self._handed_in = HandedIn(folder) if folder else None
         self._journal: list[Asked] = []
         self._forms: dict[BuildQuestion, Form] = {}
         self._exchange = Exchange(transport, file)
@@ -132,7 +135,10 @@ class MilestoneUnderTest:
         if len(known) < len(asked):
             known = self._guarded(lambda: self._exchange.ask(asked), doing)
         self._remember(asked, known)
-        return [(self._expected(reply, doing, expect), tensors) for reply, tensors in known]
+        return [
+            (self._expected(one, reply, doing, expect), tensors)
+            for one, (reply, tensors) in zip(asked, known, strict=True)
+        ]
 
     def _remember(self, asked: Sequence[Asked], answers: Sequence[Answered]) -> None:
         self._journal += asked
@@ -151,31 +157,23 @@ class MilestoneUnderTest:
 
         The time of a failed attempt was not the student's idea and is not counted.
         """
-        begun = time.monotonic()
+        counted = self.transport.counted_seconds
         try:
             self._foresight.keep(due, self._exchange.ask(due))
-            return
         except (FrameError, WorkerCrashedError, WorkerTimeoutError):
-            self.transport.uncounted_seconds += time.monotonic() - begun
             self._plan = NO_PLAN
-        with self._uncounted():
-            self._ensure_loaded()
+            try:
+                self._ensure_loaded()
+            finally:
+                self.transport.counted_seconds = counted
 
-    @contextmanager
-    def _uncounted(self) -> Iterator[None]:
-        """Do something in time that is not the student's, whatever part of it is not anyway."""
-        begun, before = time.monotonic(), self.transport.uncounted_seconds
-        try:
-            yield
-        finally:
-            added = self.transport.uncounted_seconds - before
-            self.transport.uncounted_seconds += time.monotonic() - begun - added
-
-    def _expected(self, reply: Reply, doing: Doing, expect: type[ReplyType]) -> ReplyType:
+    def _expected(
+        self, asked: Asked, reply: Reply, doing: Doing, expect: type[ReplyType]
+    ) -> ReplyType:
         """The reply, if it is of the kind that answers the question."""
         if isinstance(reply, Faulted):
-            if reply.fault.kind == "NameNotFoundError":
-                raise self._missing(reply.fault.message)
+            if reply.fault.origin == "not-found":
+                raise self._missing(asked.name)
             raise fault_error(self._vetted(reply.fault), doing)
         if not isinstance(reply, expect):
             raise broken_channel_error(doing)
@@ -359,9 +357,13 @@ class MilestoneUnderTest:
         return reply.model_copy(update={"skipped": skipped})
 
     def _vetted(self, fault: Fault) -> Fault:
-        """A fault that points into one of the submission's files, or into none."""
-        files = {candidate.rpartition("/")[2] for candidate in self._candidates}
-        return fault if fault.file in files else fault.model_copy(update={"file": ""})
+        """A fault that points to a line of the submission's files, or nowhere."""
+        paths: dict[str, list[str]] = {}
+        for candidate in self._candidates:
+            paths.setdefault(candidate.rpartition("/")[2], []).append(candidate)
+        file = fault.file if fault.file in paths else ""
+        known = self._handed_in is not None and self._handed_in.has_line(file, fault.line, paths)
+        return fault.model_copy(update={"file": file, "line": fault.line if known else 0})
 
     def _missing(self, name: str) -> StudentFaultError:
         assert self._loaded is not None
@@ -369,7 +371,7 @@ class MilestoneUnderTest:
         if kind == "function" and name[:1].isupper():
             kind = "class"
         file = self._chosen or self.file
-        return missing_error(name, kind, file, self._loaded.names, self._loaded.skipped)
+        return missing_error(name, kind, file, self._loaded)
 
 
 def _sentences(loaded: Loaded) -> list[str]:

@@ -16,6 +16,8 @@ from grader.sandbox.vocabulary import Built, Ran
 
 # Of runs that are compared: what hangs on chance is the same in them.
 SEED = 0
+SHOWN_PARAMETERS = 12
+SHOWN_NAME = 80
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,8 @@ class Module:
         parameters: its parameters as they were built, by dotted name.
         trainable: names of those that require a gradient.
         children: class name of each module inside, by dotted name.
+        quotable: whether its names and shapes may be repeated in messages: only if no hidden input
+            had been told when it was built.
     """
 
     def __init__(
@@ -55,16 +59,34 @@ class Module:
         self.parameters = by_name(built.parameters, tensors)
         self.trainable = frozenset(p.name for p in built.parameters if p.requires_grad)
         self.children = {child.name: child.type for child in built.children}
+        self.quotable = built.quotable
 
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Shape of each parameter, in the order of definition."""
         return {name: tuple(tensor.shape) for name, tensor in self.parameters.items()}
 
+    def called(self, name: str) -> str:
+        """What a message calls a parameter."""
+        return f"the parameter {name[:SHOWN_NAME]}" if self.quotable else "one of the parameters"
+
+    @property
+    def described(self) -> str:
+        """Names and shapes of the first parameters, for details; empty if they may not be told."""
+        first = list(self.shapes.items())[:SHOWN_PARAMETERS]
+        shown = ", ".join(f"{name[:SHOWN_NAME]} {shape}" for name, shape in first) or "none"
+        more = ", ..." if len(self.shapes) > len(first) else ""
+        return f"{shown}{more}" if self.quotable else ""
+
     @property
     def parameter_count(self) -> int:
         """Number of trained values."""
         return sum(self.parameters[name].numel() for name in self.trainable)
+
+    def counted(self, built: str, expected: int) -> str:
+        """The details of a wrong number of parameters; empty if it may not be told."""
+        found = f"{built} has {self.parameter_count} parameters instead of {expected}."
+        return found if self.quotable else ""
 
     def write(self, values: Mapping[str, Tensor]) -> None:
         """Set parameters, by name.  They travel with the next question.

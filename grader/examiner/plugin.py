@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from typing import Any
 
 import pytest
@@ -87,12 +87,24 @@ def _call(item: pytest.Function) -> None:
     if hasattr(item, "callspec"):
         known |= item.callspec.params
     arguments = {name: known[name] for name in item._fixtureinfo.argnames}
+
+    def run() -> None:
+        with examination.limited():
+            item.obj(**arguments)
+
     call = pytest.CallInfo.from_call(
-        lambda: item.obj(**arguments), "call", reraise=(pytest.exit.Exception, KeyboardInterrupt)
+        run, "call", reraise=(pytest.exit.Exception, KeyboardInterrupt)
     )
     hook = item.config.hook  # no conftest has hooks of its own
     report = hook.pytest_runtest_makereport(item=item, call=call)
     hook.pytest_runtest_logreport(report=report)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
+    """Keep to the submission's limits in tests that are run as pytest does."""
+    with item.config.stash[examination_key].limited():
+        return (yield)
 
 
 @functools.lru_cache(None)

@@ -89,6 +89,14 @@ class Asked:
     state: Mapping[str, Tensor] = field(default_factory=dict)
 
     @property
+    def name(self) -> str:
+        """The name in the student's file that has to be there."""
+        asked = self.module or self.question
+        if isinstance(asked, RunQuestion):
+            return asked.module.name
+        return asked.function if isinstance(asked, CallQuestion) else asked.name
+
+    @property
     def module(self) -> BuildQuestion | None:
         """The module that is asked, if one is."""
         return self.question.module if isinstance(self.question, RunQuestion) else None

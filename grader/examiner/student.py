@@ -14,6 +14,7 @@ from grader.examiner.milestone import MilestoneUnderTest
 from grader.examiner.module import Module
 from grader.examiner.questions import Asked, BuildQuestion, CallQuestion, ConstantQuestion
 from grader.examiner.source import reached_from
+from grader.examiner.wording import value_word
 from grader.sandbox.vocabulary import Built, Called, Constant, Fault, FunctionOutline, Outline
 
 Created = TypeVar("Created")
@@ -80,7 +81,8 @@ class Student:
         """
         reply = self._constant(name)
         if reply.foreign:
-            raise fail(f"{name} must be a plain number or list. It is a {reply.foreign}.")
+            word = value_word(reply.foreign).removeprefix("a ")
+            raise fail(f"{name} must be a plain number or list. It is a {word}.")
         return reply.value
 
     def constants(self, name: str) -> list[Any]:

@@ -17,6 +17,7 @@ from grader.errors import (
     WorkerStartError,
     WorkerTimeoutError,
 )
+from grader.examiner.gate import admit
 from grader.sandbox.channel import Spawner, Worker
 from grader.sandbox.loader import forget_files
 from grader.sandbox.policy import WorkerPolicy
@@ -34,10 +35,10 @@ class Transport(Protocol):
     """Puts a question and brings the answer, with everything that is not one as an error.
 
     Attributes:
-        uncounted_seconds: wall time that is not the student's.
+        counted_seconds: wall time that the student's code has taken.
     """
 
-    uncounted_seconds: float
+    counted_seconds: float
 
     @property
     def generation(self) -> int:
@@ -68,7 +69,8 @@ class InProcess:
         self._folder = folder
         self._runtime = Runtime(folder)
         self._next_id = 0
-        self.uncounted_seconds = 0.0
+        self._told = False
+        self.counted_seconds = 0.0
         self.generation = 0
         self.fresh = True
 
@@ -76,13 +78,15 @@ class InProcess:
         """Answer here and now."""
         self._next_id += 1
         self.fresh = self.fresh and question["question"] in (OUTLINE, NAMES)
+        self._told = self._told or bool(tensors)
         header, carried = self._runtime.answer({**question, "id": self._next_id}, tensors)
-        return parse_envelope(header).body, carried
+        return admit(question, parse_envelope(header).body, carried, self._told)
 
     def restart(self) -> None:
         """Start with a fresh runtime."""
         self._runtime = Runtime(self._folder)
         self.fresh = True
+        self._told = False
         self.generation += 1
 
     def end(self) -> None:
@@ -136,7 +140,8 @@ class Sandboxed:
     Attributes:
         status: exit status of the last worker that did not answer.
         fresh: whether no code of the student's has run in the worker.
-        uncounted_seconds: wall time that is not the student's: the starts of workers, say.
+        counted_seconds: wall time from questions to answers; the starts of workers and what
+            this process computes are not the student's.
         killed: whether somebody else than this examiner has killed a worker, or kept it from
             starting.
     """
@@ -151,16 +156,19 @@ class Sandboxed:
         self.status: int | None = None
         self.killed = False
         self.fresh = True
-        self.uncounted_seconds = 0.0
+        self._told = False
+        self.counted_seconds = 0.0
         self.generation = 0
         self.output: list[str] = []
 
     def ask(self, question: Question, tensors: dict[str, Tensor]) -> Answer:
-        """Ask the worker; see `Worker.ask` for the errors."""
+        """Ask the worker; see `Worker.ask` and `admit` for the errors."""
         worker = self._worker or self._start()
         self.fresh = self.fresh and question["question"] in (OUTLINE, NAMES)
+        self._told = self._told or bool(tensors)
         try:
-            return worker.ask(question, tensors, self._seconds_left())
+            reply, carried = self._timed(worker, question, tensors)
+            return admit(question, reply, carried, self._told)
         except (FrameError, WorkerCrashedError, WorkerTimeoutError) as error:
             self.status = worker.status
             by_itself = isinstance(error, WorkerCrashedError)
@@ -173,14 +181,19 @@ class Sandboxed:
                 ) from error
             raise
 
-    def _start(self) -> Worker:
+    def _timed(self, worker: Worker, question: Question, tensors: dict[str, Tensor]) -> Answer:
         begun = time.monotonic()
+        try:
+            return worker.ask(question, tensors, self._seconds_left())
+        finally:
+            self.counted_seconds += time.monotonic() - begun
+
+    def _start(self) -> Worker:
         try:
             worker = self._worker = self._spawner.spawn(self._policy)
         except WorkerStartError:
             self.killed = True
             raise
-        self.uncounted_seconds += time.monotonic() - begun
         return worker
 
     def restart(self) -> None:
@@ -190,6 +203,7 @@ class Sandboxed:
             self.output.append(self._worker.printed)
             self._worker = None
             self.fresh = True
+            self._told = False
             self.generation += 1
 
     def end(self) -> None:

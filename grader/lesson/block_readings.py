@@ -7,11 +7,12 @@ import itertools
 from dataclasses import dataclass
 
 from grader.lesson.attention_readings import attention_readings
-from grader.lesson.ffn_readings import feed_forward_readings
+from grader.lesson.ffn_readings import likeliest_readings
 from grader.lesson.norm_readings import norm_readings
 from grader.lesson.roles import AttentionRoles, FeedForwardRoles, NormRoles
 
 MAX_READINGS = 192
+MAX_NORM_READINGS = 64
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ def block_roles(
         f: features inside the feed-forward network.
     """
     named = dict(shapes)
-    ffns = tuple(feed_forward_readings(named, d, f))
+    ffns = tuple(likeliest_readings(named, d, f))
     known = ffns[0].names if ffns else frozenset()
     rest = {name: shape for name, shape in named.items() if name not in known}
     attentions = tuple(itertools.islice(attention_readings(rest, d, heads), MAX_READINGS))
@@ -44,4 +45,4 @@ def block_roles(
     for used in [ffn.names for ffn in ffns] or [frozenset[str]()]:
         left = {name: shape for name, shape in named.items() if name not in used}
         norms |= dict.fromkeys(norm_readings(left, d))
-    return BlockParts(ffns, attentions, tuple(norms))
+    return BlockParts(ffns, attentions, tuple(norms)[:MAX_NORM_READINGS])

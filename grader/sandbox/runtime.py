@@ -22,8 +22,8 @@ from grader.sandbox.loader import StatementLoader, load_file
 from grader.sandbox.observation import Observer, OperatorRecorder
 from grader.sandbox.outline import names_in, outline_of
 from grader.sandbox.reach import way_to
-from grader.sandbox.values import Outgoing, is_literal, kind_of
-from grader.sandbox.vocabulary import Fault
+from grader.sandbox.values import Outgoing, foreign_word, is_literal, kind_of
+from grader.sandbox.vocabulary import Fault, Origin
 
 MAX_EARLIER = 3
 MAX_NAMES = 2_000
@@ -84,7 +84,9 @@ class Runtime:
         try:
             return self.questions[question["question"]](question, tensors, outgoing)
         except RefusedTensorError as error:
-            return _faulted(Fault(kind="RefusedTensor", message=str(error)))
+            return _faulted(Fault(kind="", message=str(error), origin="refused"))
+        except NameNotFoundError as error:
+            return _faulted(Fault(kind="", message=str(error), origin="not-found"))
         except BaseException as error:
             return _faulted(fault_of(error, self.folder))
 
@@ -122,7 +124,7 @@ class Runtime:
         earlier = [old for old in bound[:MAX_EARLIER] if is_literal(old)]
         if is_literal(value):
             return {"reply": "constant", "value": value, "earlier": earlier}
-        return {"reply": "constant", "value": None, "foreign": type(value).__name__[:300]}
+        return {"reply": "constant", "value": None, "foreign": foreign_word(value)}
 
     def _call(self, question: Question, tensors: Tensors, outgoing: Outgoing) -> Body:
         function = self._find(question["file"], question["function"])
@@ -215,11 +217,11 @@ class Runtime:
         if upstream is None:
             return None
         if not isinstance(result, Tensor):
-            return _fault("NoTensor", "the result is not a tensor")
+            return _fault("no-tensor", "the result is not a tensor")
         if not result.requires_grad:
-            return _fault("GradientCut", "the result is cut off from the input")
+            return _fault("gradient-cut", "the result is cut off from the input")
         if result.shape != upstream.shape:
-            return _fault("WrongShape", f"the result has shape {tuple(result.shape)}")
+            return _fault("wrong-shape", f"the result has shape {tuple(result.shape)}")
         try:
             # Through a scalar: a gradient argument would make torch import sympy, 0.3 s a process.
             torch.autograd.backward((result * upstream).sum())
@@ -237,8 +239,8 @@ def _reset() -> None:
     torch.set_default_device(None)
 
 
-def _fault(kind: str, message: str) -> Body:
-    return Fault(kind=kind, message=message).model_dump()
+def _fault(origin: Origin, message: str) -> Body:
+    return Fault(kind="", message=message, origin=origin).model_dump()
 
 
 def _faulted(fault: Fault) -> Body:

@@ -15,6 +15,8 @@ from grader.sandbox.tensors import plain
 
 MAX_ITEMS = 64
 MAX_LITERAL_ITEMS = 10_000
+TOO_LARGE = "number that is too large or not finite"
+NOT_ONLY_LITERALS = "list that is too long or holds something else than numbers"
 
 
 class Outgoing:
@@ -55,6 +57,15 @@ def kind_of(value: object) -> str:
         return "module"
     functions = (types.FunctionType, types.BuiltinFunctionType, functools.partial)
     return "function" if isinstance(value, functions) else "value"
+
+
+def foreign_word(value: object) -> str:
+    """What stands where a literal should: the value's type, or what is wrong with a literal."""
+    if type(value) in (int, float):
+        return TOO_LARGE
+    if type(value) in (list, tuple):
+        return NOT_ONLY_LITERALS
+    return type(value).__name__[:300]
 
 
 def is_literal(value: Any, depth: int = 0) -> bool:

@@ -31,20 +31,38 @@ class Frame(_Reply):
     function: Word
 
 
+# What stands behind a fault: an exception of the student's code, or one of our own findings.  Our
+# words travel here, so that no name of an exception's class can be taken for one of them.
+Origin = Literal[
+    "code",
+    "not-found",
+    "refused",
+    "too-many-parameters",
+    "no-tensor",
+    "gradient-cut",
+    "wrong-shape",
+]
+
+
 class Fault(_Reply):
     """An exception of the student's code, or a thing that could not be found.
 
     Attributes:
         kind: name of the exception's class.
         message: its text, cut to a few hundred characters.
+        origin: whose finding it is.
         line: line in `file`, 0 if no frame of the student's own is involved.
+        quotable: whether its words may be repeated, as no hidden input had been told when they
+            were said.  The gate decides that; what a worker says of it does not count.
     """
 
     kind: Word
     message: Annotated[str, Field(max_length=2_000)]
+    origin: Origin = "code"
     file: Word = ""
     line: Line = 0
     frames: Annotated[tuple[Frame, ...], Field(max_length=20, strict=False)] = ()
+    quotable: bool = False
 
 
 class TensorValue(_Reply):
@@ -78,11 +96,13 @@ class Loaded(_Reply):
     Attributes:
         names: what the file defines, with its kind: class, function, module or value.
         skipped: statements at the top level that raised; the rest of the file ran.
+        quotable: whether its names may be repeated; see `Fault`.
     """
 
     reply: Literal["loaded"]
     names: Names
     skipped: Annotated[tuple[Fault, ...], Field(max_length=10, strict=False)]
+    quotable: bool = False
 
 
 Listed = Annotated[tuple[Word, ...], Field(max_length=500, strict=False)]
@@ -199,13 +219,18 @@ class ChildClaim(_Reply):
 
 
 class Built(_Reply):
-    """Answer to `build`."""
+    """Answer to `build`.
+
+    Attributes:
+        quotable: whether names and shapes may be repeated; see `Fault`.
+    """
 
     reply: Literal["built"]
     handle: Count
     parameters: Annotated[tuple[ParameterClaim, ...], Field(max_length=MAX_NAMES, strict=False)]
     buffers: Annotated[tuple[ParameterClaim, ...], Field(max_length=MAX_NAMES, strict=False)]
     children: Annotated[tuple[ChildClaim, ...], Field(max_length=MAX_NAMES, strict=False)]
+    quotable: bool = False
 
 
 class Observation(_Reply):

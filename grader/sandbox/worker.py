@@ -81,7 +81,7 @@ def _answer_one(connection: socket.socket, runtime: Runtime) -> None:
     try:
         frame = encode_frame(body, pack(carried))
     except (RefusedTensorError, FrameError, ValueError, MemoryError) as error:
-        fault = {"kind": "RefusedTensor", "message": str(error)[:300]}
+        fault = {"kind": "", "message": str(error)[:300], "origin": "refused"}
         refusal = {"reply": "faulted", "fault": fault}
         frame = encode_frame({"id": question["id"], "body": refusal})
     _flush_streams()

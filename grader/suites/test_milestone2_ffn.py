@@ -13,7 +13,7 @@ from grader.examiner.module import SEED, Module, Run, with_gradient
 from grader.examiner.student import Student
 from grader.examiner.work import Look, expect_work, layers_take_part, look
 from grader.lesson.choices import FeedForwardChoices
-from grader.lesson.ffn_readings import feed_forward_readings
+from grader.lesson.ffn_readings import likeliest_readings
 from grader.lesson.mathematics import FEED_FORWARD, GELUS, feed_forward, ffn_parameter_count
 from grader.lesson.roles import FeedForwardRoles
 from grader.lesson.variants import feed_forward_class, variants
@@ -60,19 +60,19 @@ def read(student: Student, d: int, f: int) -> list[Reading]:
     """The same, found out anew."""
     module = build(student, d, f)
     drawn = drawn_weights(student, module, d, f)
+    zeros = {name: torch.zeros_like(value) for name, value in drawn.items()}
     found = []
-    for roles in feed_forward_readings(module.shapes, d, f):
+    for roles in likeliest_readings(module.shapes, d, f):
         sent = {
-            name: value if name in roles.names else torch.zeros_like(value)
-            for name, value in drawn.items()
+            name: value if name in roles.names else zeros[name] for name, value in drawn.items()
         }
         found.append((roles, sent))
     if not found:
-        shapes = ", ".join(f"{name} {shape}" for name, shape in module.shapes.items()) or "none"
+        found_there = f"Parameters found for d_model={d}, d_ff={f}: {module.described}."
         raise fail(
             "FFN must hold two weight matrices as parameters: one from d_model to d_ff features "
             "(w1) and one from d_ff to d_model (w2).",
-            f"Parameters found for d_model={d}, d_ff={f}: {shapes}.",
+            found_there if module.described else "",
         )
     return found
 
@@ -172,7 +172,7 @@ def expect_count(student: Student, d: int, f: int) -> None:
         raise fail(
             "The number of parameters is not that of two linear layers with biases: "
             "d_model*d_ff + d_ff + d_ff*d_model + d_model. See slide 52.",
-            f"FFN({d}, {f}) has {module.parameter_count} parameters instead of {expected}.",
+            module.counted(f"FFN({d}, {f})", expected),
         )
     if work(student).found is False:
         raise fail(
@@ -282,10 +282,10 @@ def test_gradients_reach_parameters(student: Student) -> None:
         gradient = answer.parameter_gradients.get(name)
         if gradient is None or not bool((gradient != 0).any()):
             raise fail(
-                f"No gradient reaches the parameter {name}: it plays no part in the output, or "
+                f"No gradient reaches {module.called(name)}: it plays no part in the output, or "
                 "something such as detach cuts the gradient."
             )
-        expect_like(gradient, module.parameters[name], f"The gradient of {name}")
+        expect_like(gradient, module.parameters[name], f"The gradient of {module.called(name)}")
 
 
 def test_works_on_the_input(student: Student) -> None:

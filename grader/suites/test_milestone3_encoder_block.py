@@ -67,8 +67,7 @@ def expect_count(student: Student, d: int, h: int, f: int) -> None:
         raise fail(
             "The number of parameters is not that of four attention matrices without biases, two "
             "norms and the FFN with biases. See slides 37 and 54.",
-            f"EncoderBlock({d}, {h}, {f}) has {module.parameter_count} parameters instead of "
-            f"{expected}.",
+            module.counted(f"EncoderBlock({d}, {h}, {f})", expected),
         )
     if work(student).found is False:
         raise fail(
@@ -308,7 +307,7 @@ def test_gradients_reach_parameters(student: Student) -> None:
         gradient: Tensor | None = answer.parameter_gradients.get(name)
         if gradient is None or not bool((gradient != 0).any()):
             raise fail(
-                f"No gradient reaches the parameter {name}: it plays no part in the output, or "
+                f"No gradient reaches {module.called(name)}: it plays no part in the output, or "
                 "something such as detach cuts the gradient."
             )
 

@@ -20,7 +20,7 @@ from grader.examiner.diagnosis.modules import (
 from grader.examiner.module import Module
 from grader.examiner.student import Student
 from grader.lesson.choices import FeedForwardChoices, changed, changes_of
-from grader.lesson.ffn_readings import feed_forward_readings
+from grader.lesson.ffn_readings import likeliest_readings
 from grader.lesson.mathematics import FeedForward, feed_forward
 from grader.lesson.parameter_names import is_vector, squeezed
 from grader.lesson.search import Explanation, Search
@@ -49,7 +49,7 @@ def diagnose(student: Student, budget: Budget) -> Finding:
         other = diagnosis.built(d_model=OTHER_D, d_ff=OTHER_F)
         _look_at_parameters(diagnosis, module, other)
         sent = drawn(module.shapes, CLASS)
-        readings = list(feed_forward_readings(module.shapes, D, F))[:MAX_READINGS]
+        readings = likeliest_readings(module.shapes, D, F)[:MAX_READINGS]
         weights = [roles.read(sent) for roles in readings]
         search = _search(diagnosis, module, sent, weights)
         explanations = search.single()

@@ -9,7 +9,7 @@ import difflib
 from collections.abc import Callable, Iterable, Sequence
 
 from grader.errors import StudentFaultError
-from grader.examiner.explain import MISSPELLED, NO_FORWARD
+from grader.examiner.explain import MISSPELLED, NO_FORWARD, known_kind
 from grader.examiner.student import Student
 from grader.model import Verdict
 from grader.sandbox.vocabulary import FunctionOutline, Outline
@@ -68,7 +68,7 @@ def fault_sign(error: StudentFaultError, student: Student) -> str:
     outline = student.outline
     kind, text = error.kind, error.text
     if kind == "NameError" and student.skipped:  # the name was to come from that statement
-        kind, text = student.skipped[0].kind, student.skipped[0].message
+        kind, text = known_kind(student.skipped[0]), student.skipped[0].message
     for piece, name in BY_TEXT:
         if piece in text:
             return name
