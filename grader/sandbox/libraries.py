@@ -18,7 +18,7 @@ import stat
 import sys
 import sysconfig
 import types
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,6 +30,9 @@ from grader.sandbox.policy import LIBRARY_FOLDERS, LIBRARY_PATTERNS, SYSTEM_PATH
 # Of the standard library's folder, besides the modules that Python lists itself.
 EXTENSIONS_FOLDER = "lib-dynload"
 BUILD_SETTINGS = "_sysconfigdata"
+# What a worker's own code imports while it answers: the module that it has started as, and
+# pydantic, which imports inside its functions.
+OWN_MODULES = frozenset({"__main__", "__mp_main__", "pydantic", "pydantic_core"})
 # Where Python keeps what is not its own.
 PACKAGE_FOLDERS = ("site-packages", "dist-packages")
 
@@ -101,6 +104,7 @@ def open_libraries(packages: Sequence[str] = DEFAULT_PACKAGES) -> Libraries:
     names |= sys.stdlib_module_names
     others = [f for f in sys.meta_path if not _finds_by_path(f)]
     sys.meta_path[:] = [*others, DeclaredFinder(frozenset(names))]
+    _forget_modules(names)
     return Libraries(tuple(packages), tuple(reached), readable)
 
 
@@ -168,6 +172,14 @@ def _holds_packages(path: Path) -> bool:
 def _standard_folders() -> list[Path]:
     names = ("stdlib", "platstdlib")
     return list(dict.fromkeys(Path(sysconfig.get_path(n)).resolve() for n in names))
+
+
+def _forget_modules(kept: Collection[str]) -> None:
+    """Take modules that nobody declared out of `import`'s sight; who holds one already keeps it."""
+    wanted = OWN_MODULES.union(kept)
+    for name in list(sys.modules):
+        if name.partition(".")[0] not in wanted:
+            del sys.modules[name]
 
 
 def _finds_by_path(finder: object) -> bool:
