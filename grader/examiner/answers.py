@@ -68,6 +68,11 @@ class Answer:
         return isinstance(self.output, ForeignValue) and self.output.what == "NoneType"
 
     @property
+    def gives_whole_numbers(self) -> bool:
+        """Whether the output is a tensor of whole numbers or truth values."""
+        return isinstance(self.output, ForeignValue) and self.output.what in NUMBERS
+
+    @property
     def gives_several(self) -> bool:
         """Whether the output is a tuple or a list."""
         return isinstance(self.output, SequenceValue)

@@ -115,6 +115,8 @@ class LayerNormDiagnosis:
             self._note(signs.nothing_sign(self._source, FUNCTION))
         if answer.gives_several:
             self._note("several-returned")
+        if answer.gives_whole_numbers:
+            self._note("dtype-changed")
         if answer.input_after is not None and not same(answer.input_after, x):
             self._note("input-changed-in-place")
         tensor = answer.tensor

@@ -79,6 +79,8 @@ class ModuleDiagnosis:
             self.note(signs.nothing_sign(self.source, f"{self.name}.forward"))
         if answer.gives_several:
             self.note("several-returned")
+        if answer.gives_whole_numbers:
+            self.note("dtype-changed")
         tensor = answer.tensor
         if tensor.dtype != torch.float32:
             self.note("dtype-changed")
