@@ -98,9 +98,9 @@ def test_every_criterion_is_one_test(rubric: Rubric) -> None:
     results = graded_results(card(rubric, lost="Wrong."), rubric, Circumstances(seconds=3.5))
     assert results.tests is not None
     assert (results.score, results.execution_time) == (9.75, 3.5)
-    assert [test.number for test in results.tests][:7] == [
+    assert [test.number for test in results.tests][:8] == [
         "1.1",
-        *(f"1.{n}" for n in range(2, 7)),
+        *(f"1.{n}" for n in range(2, 8)),
         "2.1",
     ]
     assert {test.tags for test in results.tests} == {(m.id,) for m in rubric.milestones}
@@ -201,7 +201,7 @@ def test_hidden_tests_are_warned_of(rubric: Rubric) -> None:
     one = visibility_warning(hiding(rubric, "after_due_date", "one"))
     assert "hides the total" in one
     assert "1 criteria are not always visible: encoder-block/prediction" in one
-    assert "25 criteria" in visibility_warning(hiding(rubric, "hidden", "all"))
+    assert "28 criteria" in visibility_warning(hiding(rubric, "hidden", "all"))
 
 
 @pytest.mark.parametrize(

@@ -141,6 +141,8 @@ def close(actual: Tensor, expected: Tensor, magnification: float = 1.0) -> bool:
 
 def alike(first: Tensor, second: Tensor) -> bool:
     """Whether two runs of one module agree; NaN is like NaN here."""
+    if close(first, second):
+        return True
     if first.shape != second.shape or first.dtype != second.dtype:
         return False
     if first.dtype not in TOLERANCES:
