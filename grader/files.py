@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -46,6 +47,31 @@ def naming(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+def fingerprints(folder: Path, names: Iterable[str]) -> dict[str, str]:
+    """What tells whether somebody has touched a folder's files since: permissions, times, contents.
+
+    A change back shows too, since nobody can set the time of a file's last change of status.
+
+    Args:
+        folder: its own fingerprint stands under the name `.`.
+        names: of files in it; the folders between count too.
+    """
+    every = {Path(name) for name in names}
+    every |= {parent for name in every for parent in name.parents}
+    return {name.as_posix(): _fingerprint(folder / name) for name in sorted(every)}
+
+
+def _fingerprint(path: Path) -> str:
+    """Nothing where it cannot be read: what was staged can."""
+    try:
+        found = path.lstat()
+        content = path.read_bytes() if stat.S_ISREG(found.st_mode) else b""
+    except OSError:
+        return ""
+    told = (found.st_mode, found.st_ino, found.st_ctime_ns, found.st_size)
+    return f"{told} {hashlib.sha256(content).hexdigest()}"
 
 
 def digest_of(parts: Iterable[tuple[str, bytes]]) -> str:

@@ -76,6 +76,7 @@ class Job(_Message):
         provenance: what its examination depends on besides it, part by part; copied too.
         trusted: our own code: it runs without a worker, in the child of the examiner.
         seed: other random numbers for the tests.
+        fingerprints: of the staged files; no report is written where they are others in the end.
     """
 
     student: str
@@ -87,3 +88,4 @@ class Job(_Message):
     provenance: dict[str, str] = {}
     trusted: bool = False
     seed: int = 0
+    fingerprints: dict[str, str] = {}

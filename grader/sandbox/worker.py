@@ -62,6 +62,7 @@ def serve(
     except BaseException as error:
         os.write(2, f"the worker could not confine itself: {error}\n".encode())
         os._exit(NOT_CONFINED)
+    sys.dont_write_bytecode = True  # where no wall keeps Python from writing beside the sources
     gc.set_threshold(GARBAGE_THRESHOLD)
     gc.enable()
     connection.sendall(encode_frame({"ready": True}))
