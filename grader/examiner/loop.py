@@ -273,7 +273,7 @@ def examine(
         if not all_passed(config, items):
             examination.diagnose(suite, getattr(items[0].getparent(pytest.Module), "obj", None))
     examination.end()
-    if fingerprints(folder, job.fingerprints) != job.fingerprints:
+    if job.fingerprints and fingerprints(folder, job.fingerprints) != job.fingerprints:
         return ALTERED
     if examination.disturbed and not last_try:
         return DISTURBED
