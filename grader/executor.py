@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol
 
-from grader.examiner.child import DISTURBED
+from grader.examiner.child import ALTERED
 from grader.examiner.lasting import LastingNursery
 from grader.examiner.messages import UNWRITTEN, Job, Setup
 from grader.intake.staging import StagingArea
@@ -18,6 +19,8 @@ from grader.sandbox.policy import LANDLOCK, UID
 
 # Students whose files are staged ahead of the examiner, beyond those in progress.
 AHEAD = 2
+# Whose files somebody touches is examined again, so many times in all.
+MAX_STAGINGS = 2
 
 
 @dataclass(frozen=True)
@@ -110,7 +113,8 @@ class Local:
         self._walls = walls
         self._cold = cold
         self._used = False
-        self._staged: dict[str, tuple[Path, Path]] = {}
+        self._staged: dict[str, tuple[Work, Path]] = {}
+        self._stagings: Counter[str] = Counter()
 
     def __enter__(self) -> Local:
         with ExitStack() as stack:
@@ -153,7 +157,8 @@ class Local:
         """Stage the files; the examiner's child writes the report where it must lie."""
         self._used = True
         folder = self._staging.stage(work.sources)
-        self._staged[work.student] = (folder, work.report)
+        self._staged[work.student] = (work, folder)
+        self._stagings[work.student] += 1
         job = Job(
             student=work.student,
             folder=str(folder),
@@ -162,6 +167,7 @@ class Local:
             log=str(work.log.resolve()),
             facts=work.facts,
             provenance=work.provenance,
+            fingerprints=self._staging.fingerprints(folder),
         )
         self._nursery.submit(job)
 
@@ -172,15 +178,20 @@ class Local:
             OSError: if a report cannot be written.
             NurseryError: if the nurseries end one after the other.
         """
-        student, status = self._nursery.next_done()
-        folder, report = self._staged.pop(student)
-        lost = not self._staging.is_whole(folder)
-        self._staging.remove(folder)
-        if lost and status == 0:
-            status = DISTURBED
+        while True:
+            student, status = self._nursery.next_done()
+            work, folder = self._staged.pop(student)
+            if not self._staging.is_whole(folder) and status < UNWRITTEN:
+                status = ALTERED
+                work.report.unlink(missing_ok=True)  # nothing in it can be relied on
+            self._staging.remove(folder)
+            if status != ALTERED or self._stagings[student] >= MAX_STAGINGS:
+                break
+            self.submit(work)
+        del self._stagings[student]
         if status >= UNWRITTEN:
             reason = status - UNWRITTEN
-            raise OSError(reason, os.strerror(reason), str(report))
+            raise OSError(reason, os.strerror(reason), str(work.report))
         return student, failure(status)
 
     def walls(self) -> list[tuple[str, ...]]:
@@ -196,6 +207,9 @@ class Local:
 
 def failure(status: int) -> str:
     """Why there is no report, from the exit status of the examiner's child."""
-    if status == DISTURBED:
-        return "Somebody removed its files while it was examined. Run the same command again."
+    if status == ALTERED:
+        return (
+            "Somebody removed, changed or closed its files while it was examined. Run the same "
+            "command again."
+        )
     return f"The examination itself failed (status {status})." if status else ""

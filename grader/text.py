@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
+
+# Everything but line breaks, tabs and what can be printed of ASCII.
+UNUSUAL = re.compile(r"[^\n\t -~]+")
 
 
 def printable(text: str) -> str:
@@ -15,6 +19,20 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
+def visible(text: str) -> str:
+    r"""A text of several lines in which every other control or formatting character can be seen.
+
+    Line breaks and tabs stay; an escape becomes the four characters `\x1b`.
+    """
+    return UNUSUAL.sub(lambda found: "".join(map(_visible, found[0])), text)
+
+
+def _visible(character: str) -> str:
+    if character.isprintable():
+        return character
+    return character.encode("unicode_escape").decode()
 
 
 def perhaps(word: str, known: Iterable[str]) -> str:

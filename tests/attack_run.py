@@ -44,7 +44,7 @@ class Attack:
 
     Attributes:
         walls: those that each alone stop a breach; with all of them off it gets through.
-        never: what must not stand in feedback.md, gradebook.csv or on the terminal.
+        never: what must not stand in feedback.md, gradebook.csv, log.txt or on the terminal.
         status: of the submission; criteria are compared only if it is `graded`.
         folder: name of the student's folder.
     """
@@ -140,7 +140,8 @@ def wrong_with(attack: Attack, card: dict[str, Any], results: Path) -> list[str]
     feedback = results / "feedback.md"
     page = feedback.read_text() if feedback.is_file() else ""
     gradebook = (results.parents[1] / "gradebook.csv").read_text()
-    for place, text in (("feedback", page), ("gradebook", gradebook)):
+    printed = log.read_bytes().decode(errors="replace") if log.is_file() else ""
+    for place, text in (("feedback", page), ("gradebook", gradebook), ("log", printed)):
         found += [
             f"{place} holds {piece!r}" for piece in attack.never.get(place, []) if piece in text
         ]

@@ -75,7 +75,22 @@ def make_read_only(here: Path) -> None:
     subprocess.run(["mount", "-o", "remount,ro", here.read_text()], check=True)
 
 
+def staged() -> list[Path]:
+    return [*Path(os.environ["TMPDIR"]).glob("grade-staging-*/submission-*/*.py")]
+
+
+def close_for_a_moment() -> None:
+    for path in staged():
+        path.chmod(0)
+        path.chmod(0o444)
+
+
 DEEDS = {
+    "remove-files": lambda: [path.unlink() for path in staged()],
+    "close-files": lambda: [path.chmod(0) for path in staged()],
+    "close-for-a-moment": close_for_a_moment,
+    "close-area": lambda: [path.parents[1].chmod(0) for path in staged()],
+    "change-files": lambda: [path.write_bytes(b"POINTS = 0") for path in staged()],
     "child": lambda: kill(os.getpid()),
     "child-while-writing": die_while_writing,
     "worker": lambda: kill(children(server())[0]),

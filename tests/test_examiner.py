@@ -167,7 +167,8 @@ def test_a_faulty_hidden_test_is_named(deeds: Deeds) -> None:
 def test_lost_files_are_named(deeds: Deeds) -> None:
     """What happened, and what to do."""
     assert deeds.card("lose-files")["problem"] == (
-        "Somebody removed its files while it was examined. Run the same command again."
+        "Somebody removed, changed or closed its files while it was examined. Run the same "
+        "command again."
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import unicodedata
 from dataclasses import replace
 from datetime import datetime, timezone
 
@@ -18,8 +19,12 @@ from grader.model import (
     Status,
     Submission,
 )
-from grader.report.gradebook import gradebook_csv, spreadsheet_safe
+from grader.report.cells import spreadsheet_safe
+from grader.report.gradebook import gradebook_csv
 from grader.rubric import Rubric
+
+# After normalisation; the mark that stands for a minus stays one.
+SIGNS = ("=", "+", "-", "@", "\u2212")
 
 
 def submission(name: str = "ann", origin: str = "class/ann") -> Submission:
@@ -112,16 +117,22 @@ def test_misconceptions_stand_with_their_milestones(
     assert only_row(rubric, submission(), named(rubric, *found))["misconceptions"] == cell
 
 
-@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
+@pytest.mark.parametrize("start", [*"=+-@\uff1d\uff0b\uff0d\uff20\u2212", '"='])
 def test_what_a_spreadsheet_would_compute_is_text(rubric: Rubric, start: str) -> None:
     """A cell of a student's making begins with an apostrophe then."""
     row = only_row(rubric, submission(name=f"{start}cmd|' /C calc'!A0"), card(rubric))
     assert row["name"] == f"'{start}cmd|' /C calc'!A0"
 
 
-@pytest.mark.parametrize("cell", ["-5", "+3.5", "-0.25", "12", "", "ann", "a=b", "1-2"])
+HARMLESS = [
+    "-5", "+3.5", "-0.25", "12", "", "ann", "a=b", "1-2", "O'Neil-Smith", "José", "王伟",
+    "'t Hooft", "Mary O'Neil, PhD", "a+b@x.edu", "../class/a-b; /tmp/x", "1 day 3 h (-2.5)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("cell", HARMLESS)
 def test_numbers_and_words_stay_as_they_are(cell: str) -> None:
-    """A negative number is no formula, nor is a sign inside a word."""
+    """A negative number is no formula, nor is a sign inside a word, a name or a path."""
     assert spreadsheet_safe(cell) == cell
 
 
@@ -131,12 +142,46 @@ def test_what_only_resembles_a_number_is_text(cell: str) -> None:
     assert spreadsheet_safe(cell) == "'" + cell
 
 
-def test_commas_quotes_and_line_ends_stay_in_their_cell(rubric: Rubric) -> None:
-    """The file has as many records as students, whatever their names hold."""
-    awkward = 'O"Neil, Mary\nsecond line'
-    row = only_row(rubric, submission(name=awkward), card(rubric))
-    assert row["name"] == awkward
+def test_commas_and_quotes_stay_in_their_cell(rubric: Rubric) -> None:
+    """The file has as many lines as students, whatever their names hold."""
+    row = only_row(rubric, submission(name='O"Neil, Mary\nsecond line'), card(rubric))
+    assert row["name"] == 'O"Neil, Mary second line'
     assert row["submission"] == "class/ann"
+
+
+FORMULAS = [
+    "=1+1",
+    "\uff1d1+1",
+    "+1+1",
+    "\uff0d1-1",
+    "@SUM(A1)",
+    " =1+1",
+    '"=1+1"',
+    '""=1+1',
+    "\u2212A1",
+    "=-5",
+]
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize("formula", FORMULAS)
+@pytest.mark.parametrize("before", ["", ";", ",", "\t", "\r\n", "x;", 'x";', "a, b;", "\u202e"])
+def test_no_cell_is_a_formula_whichever_the_separator(
+    rubric: Rubric, before: str, formula: str, separator: str
+) -> None:
+    """A spreadsheet may split at other characters than those between our cells."""
+    hostile = replace(submission(f"{before}{formula};x", f"{before}{formula}"), people=())
+    text = gradebook_csv([(hostile, card(rubric))], rubric)
+    assert len(text.splitlines()) == 2
+    for cells in csv.reader(io.StringIO(text), delimiter=separator):
+        for cell in cells:
+            assert not unicodedata.normalize("NFKC", cell.strip(' "')).startswith(SIGNS), cell
+
+
+@pytest.mark.parametrize("character", ["\x1b", "\u202e", "\u2066", "\x00", "\u200b"])
+def test_no_cell_controls_how_it_is_shown(character: str) -> None:
+    """Escapes, and marks that turn the direction of writing, are seen instead of obeyed."""
+    assert spreadsheet_safe(f"a{character}b") == "a\N{REPLACEMENT CHARACTER}b"
 
 
 def late(submitted: datetime | None, seconds: int, taken: float, marked: bool = False) -> Late:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -109,6 +110,78 @@ def test_a_folder_with_a_milestones_name_can_be_staged(tmp_path: Path, rubric: R
         folder = staging.stage(sources)
         staged = sorted(path.read_bytes() for path in folder.rglob("*") if path.is_file())
     assert b"m" in staged
+
+
+def change(file: Path) -> None:
+    file.chmod(stat.S_IRWXU)
+    file.write_bytes(b"y = 1")
+
+
+def truncate(file: Path) -> None:
+    os.truncate(file, 0)
+
+
+def close(file: Path) -> None:
+    file.chmod(0)
+
+
+def close_for_a_moment(file: Path) -> None:
+    before = mode(file)
+    file.chmod(0)
+    file.chmod(before)
+
+
+def close_its_folder_for_a_moment(file: Path) -> None:
+    close_for_a_moment(file.parent)
+
+
+def close_everything_for_a_moment(file: Path) -> None:
+    close_for_a_moment(file.parents[2])
+
+
+def replace_it(file: Path) -> None:
+    content = file.read_bytes()
+    file.unlink()
+    file.write_bytes(content)
+
+
+TOUCHES = [
+    change, truncate, close, close_for_a_moment, close_its_folder_for_a_moment,
+    close_everything_for_a_moment, replace_it, Path.unlink,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("touch", TOUCHES, ids=lambda touch: touch.__name__)
+def test_whatever_somebody_does_with_a_staged_file_is_seen(touch: Callable[[Path], None]) -> None:
+    """Also what was undone before anybody looked; what is staged later is whole."""
+    with StagingArea() as staging:
+        folder = staging.stage([("sub/a.py", b"x = 1")])
+        time_has_passed(folder / "sub" / "a.py")
+        touch(folder / "sub" / "a.py")
+        assert not staging.is_whole(folder)
+        staging.remove(folder)
+        assert staging.is_whole(staging.stage([("sub/a.py", b"x = 1")]))
+
+
+def time_has_passed(file: Path) -> None:
+    """Wait until a change would have another time: the kernel's clock for files has ticks."""
+    beside = file.parents[3] / f"clock-{os.getpid()}"
+    beside.touch()
+    while beside.stat().st_ctime_ns == file.parents[2].stat().st_ctime_ns:
+        beside.touch()
+    beside.unlink()
+
+
+def test_an_area_that_somebody_has_closed_is_opened_again() -> None:
+    """The next submission can be staged."""
+    with StagingArea() as staging:
+        folder = staging.stage([("a.py", b"x = 1")])
+        time_has_passed(folder / "sub" / "a.py")
+        staging.root.chmod(0)
+        second = staging.stage([("a.py", b"x = 1")])
+        assert not staging.is_whole(folder)
+        assert staging.is_whole(second)
+        assert mode(staging.root) == stat.S_IRWXU | stat.S_IXGRP | stat.S_IXOTH
 
 
 def test_a_staged_file_that_is_removed_is_missed() -> None:

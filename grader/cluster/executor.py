@@ -29,6 +29,7 @@ from grader.cluster.client import (
     workers_of,
 )
 from grader.errors import ClusterError, ClusterLostError, SuiteError
+from grader.examiner.child import ALTERED
 from grader.examiner.messages import UNWRITTEN, Setup
 from grader.executor import Work, failure
 from grader.files import write_atomically
@@ -371,6 +372,9 @@ class Cluster:
         if status >= UNWRITTEN:
             reason = os.strerror(status - UNWRITTEN)
             self._again(attempt, f"on {machine.address}, whose disk cannot be written: {reason}")
+            return None
+        if status == ALTERED and not attempt.last:
+            self._again(attempt, f"on {machine.address}: {failure(status)}")
             return None
         if report:
             write_atomically(attempt.work.log, log)

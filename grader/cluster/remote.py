@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from grader.errors import ClusterError, GraderError, SuiteError
-from grader.examiner.child import DISTURBED
+from grader.examiner.child import ALTERED
 from grader.examiner.client import Nursery
 from grader.examiner.messages import Job, Setup
 from grader.intake.staging import StagingArea
@@ -147,11 +147,12 @@ class WarmAssignment:
             facts=dict(facts),
             provenance=dict(provenance),
             seed=seed,
+            fingerprints=self._staging.fingerprints(folder),
         )
         try:
             status = self._run(job)
             if status == 0 and not self._staging.is_whole(folder):
-                status = DISTURBED
+                status = ALTERED
             if status or not report.exists():
                 return status, b"", b""
             return status, report.read_bytes(), log.read_bytes()

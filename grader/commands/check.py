@@ -27,6 +27,7 @@ from grader.results import Results
 from grader.rubric import Rubric, load_rubric
 from grader.sandbox.confinement import available_walls
 from grader.sandbox.policy import FILE_WALLS
+from grader.text import visible
 
 
 def check(
@@ -53,7 +54,7 @@ def check(
     else:
         console(sys.stdout).print(feedback_text(card))
         if card.problem:
-            console(sys.stdout).print(card.problem, markup=False)
+            console(sys.stdout).print(visible(card.problem), markup=False)
     return ExitStatus.NEEDS_ATTENTION if card.status == "needs-attention" else ExitStatus.DONE
 
 

@@ -31,6 +31,7 @@ from grader.report.console import WIDTH, ClassProgress, class_table, console
 from grader.results import Results, SavedCards
 from grader.rubric import load_rubric
 from grader.sandbox.policy import ALL_WALLS
+from grader.text import visible
 
 # Students in the table of a class; a longer one is read in the gradebook.
 MAX_ROWS = 200
@@ -151,7 +152,7 @@ def _show_class(run: ClassRun, cards: SavedCards) -> None:
     if len(cards) > MAX_ROWS:
         shown.print(f"and {len(cards) - MAX_ROWS} more, all in gradebook.csv")
     for student, problem in run.summary.problems:
-        shown.print(f"{student} needs attention: {problem}", markup=False)
+        shown.print(visible(f"{student} needs attention: {problem}"), markup=False)
     if run.summary.times_unknown:
         shown.print(
             f"Of {run.summary.times_unknown} submissions nobody knows when they were handed in; "

@@ -12,6 +12,7 @@ from pydantic_core import to_json
 from grader.errors import ContainmentError
 from grader.sandbox.confinement import available_walls
 from grader.sandbox.policy import FILE_WALLS
+from grader.text import visible
 
 RubricOption = Annotated[
     Path | None, Parameter(name=["--rubric"], help="The rubric; default: the assignment's own.")
@@ -69,4 +70,4 @@ def print_json(value: object) -> None:
 
 def say(text: str) -> None:
     """Say something to whoever runs the command: on stderr, so that stdout stays for results."""
-    sys.stderr.write(text + "\n")
+    sys.stderr.write(visible(text) + "\n")

@@ -21,6 +21,8 @@ from grader.sandbox.confinement import die_with_parent
 
 FAILED = 71
 DISTURBED = 72
+# Somebody has touched the staged files meanwhile, so what was found out is not the student's.
+ALTERED = 73
 # Cycles of dead objects are not looked for in a child: so many submissions leave some 20 MB.
 MAX_JOBS = 32
 

@@ -20,7 +20,7 @@ import pytest
 
 from grader.errors import BoundaryError
 from grader.examiner.checks import Draw
-from grader.examiner.child import DISTURBED, Child
+from grader.examiner.child import ALTERED, DISTURBED, Child
 from grader.examiner.examination import Examination
 from grader.examiner.foresight import Plan
 from grader.examiner.limits import MAX_CPU_SECONDS, Limits
@@ -30,6 +30,7 @@ from grader.examiner.rehearsal import rehearse
 from grader.examiner.reports import all_passed, begin_report, forget, write_report
 from grader.examiner.running import by_suite, run_items
 from grader.examiner.secrecy import exposed
+from grader.files import fingerprints
 from grader.sandbox.channel import Spawner
 
 MAX_TRIES = 2
@@ -294,7 +295,8 @@ def examine(
             try that may have been anybody, and the submission deserves another one.
 
     Returns:
-        0 if the report is written, `DISTURBED` if the submission deserves another try,
+        0 if the report is written, `DISTURBED` if the submission deserves another try, `ALTERED`
+        if it deserves one with its files staged anew,
         `UNWRITTEN` and an errno if the report cannot be written.
     """
     config = session.config
@@ -315,6 +317,8 @@ def examine(
         if not all_passed(config, items):
             examination.diagnose(suite, getattr(items[0].getparent(pytest.Module), "obj", None))
     examination.end()
+    if job.fingerprints and fingerprints(folder, job.fingerprints) != job.fingerprints:
+        return ALTERED
     if examination.disturbed and not last_try:
         return DISTURBED
     try:

@@ -86,6 +86,7 @@ class Job(_Message):
         provenance: what its examination depends on besides it, part by part; copied too.
         trusted: our own code: it runs without a worker, in the child of the examiner.
         seed: of the tests' random numbers; `None` for the setup's.
+        fingerprints: of the staged files; no report is written where they are others in the end.
     """
 
     student: str
@@ -97,3 +98,4 @@ class Job(_Message):
     provenance: dict[str, str] = {}
     trusted: bool = False
     seed: int | None = None
+    fingerprints: dict[str, str] = {}

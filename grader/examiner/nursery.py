@@ -20,6 +20,7 @@ from contextlib import suppress
 from grader.examiner.warmth import warm
 from grader.sandbox.computing import compute_simply
 from grader.sandbox.confinement import die_with_parent
+from grader.sandbox.leftovers import end_orphans
 from grader.sandbox.server import SandboxServer
 
 
@@ -39,6 +40,7 @@ def main() -> int:
     finally:
         requests.close()
         os.waitpid(server, 0)
+        end_orphans()  # it may have been killed
 
 
 def fork_sandbox_server(command: socket.socket) -> tuple[int, socket.socket]:

@@ -15,6 +15,7 @@ from grader.examiner.examination import Examination
 from grader.examiner.messages import Job
 from grader.files import write_atomically
 from grader.model import Verdict
+from grader.text import visible
 
 
 def begin_report(config: pytest.Config) -> None:
@@ -64,7 +65,7 @@ def write_report(session: pytest.Session, job: Job, examination: Examination) ->
         "facts": job.facts,
         "provenance": job.provenance,
     }
-    write_atomically(Path(job.log), examination.log())
+    write_atomically(Path(job.log), visible(examination.log()))
     write_atomically(Path(job.report), json.dumps(report, allow_nan=False) + "\n")
 
 

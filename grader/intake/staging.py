@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import os
-import shutil
 import stat
 import tempfile
-from collections.abc import Sequence
-from contextlib import suppress
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 
-from grader.files import naming
+from grader.files import fingerprints, naming
 from grader.intake.layouts import MAX_FILE_BYTES
 from grader.model import Submission
 from grader.temporary import TemporaryFolder
+from grader.trees import remove_tree
 
 READ_ALL = stat.S_IRUSR | stat.S_IRGRP | stat.S_IROTH
 ENTER_ALL = stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH
@@ -48,13 +49,15 @@ def _read_regular(path: Path) -> bytes | None:
 class StagingArea:
     """A folder whose entries can be reached only by who knows their random names.
 
-    Use it as a context manager; it is removed at the end.
+    Use it as a context manager; it is removed at the end.  Several threads may use it.
     """
 
     def __enter__(self) -> StagingArea:
         self._folder = TemporaryFolder("staging")
         self.root = self._folder.path
-        self._written: dict[Path, list[Path]] = {}
+        self._staged: dict[Path, dict[str, str]] = {}
+        self._lock = threading.Lock()
+        self._touched = self._last_touched()
         return self
 
     def __exit__(
@@ -71,8 +74,9 @@ class StagingArea:
         Raises:
             OSError: if a file cannot be written.
         """
-        folder = Path(tempfile.mkdtemp(dir=self.root, prefix="submission-"))
-        written = self._written[folder] = []
+        with self._own_change():
+            folder = Path(tempfile.mkdtemp(dir=self.root, prefix="submission-"))
+        written = []
         for name, content in sources:
             target = folder / name
             with suppress(FileExistsError, NotADirectoryError, IsADirectoryError):
@@ -81,20 +85,54 @@ class StagingArea:
                 with naming(target):
                     target.write_bytes(content)
                 target.chmod(READ_ALL)
-                written.append(target)
-        for parent, _, _ in os.walk(folder):
+                written.append(name)
+        for parent, _, _ in os.walk(folder):  # of intake's names, a few levels deep
             Path(parent).chmod(stat.S_IRWXU | READ_ALL | ENTER_ALL)
+        with self._own_change():
+            self._staged[folder] = fingerprints(folder, written)
         return folder
 
-    def is_whole(self, folder: Path) -> bool:
-        """Whether every file that was staged is still there.
+    def fingerprints(self, folder: Path) -> dict[str, str]:
+        """What the staged files of a submission look like while nobody touches them.
 
-        Where somebody has removed one, as tools do that clear temporary folders, what was found
-        out since is not the student's fault.
+        Nothing where somebody has closed the whole area meanwhile.
         """
-        return all(path.is_file() for path in self._written[folder])
+        return self._staged[folder]
+
+    def is_whole(self, folder: Path) -> bool:
+        """Whether nobody has touched what was staged.
+
+        Where somebody has removed, changed or closed a file, as tools do that clear temporary
+        folders, what was found out since is not the student's fault.
+        """
+        with self._own_change():
+            as_staged = self._staged[folder]
+        return bool(as_staged) and fingerprints(folder, as_staged) == as_staged
 
     def remove(self, folder: Path) -> None:
         """Remove one submission's folder."""
-        del self._written[folder]
-        shutil.rmtree(folder, ignore_errors=True)
+        with self._own_change():
+            del self._staged[folder]
+            remove_tree(folder)
+
+    @contextmanager
+    def _own_change(self) -> Iterator[None]:
+        """Change what lies in the area, after a look whether somebody else has touched it.
+
+        Nothing that is staged counts as whole then, even if it can be read again.
+        """
+        with self._lock:
+            if self._last_touched() != self._touched:
+                self._staged = {folder: {} for folder in self._staged}
+                with suppress(OSError):  # it is gone, which the next change will tell
+                    self._folder.mend()
+            try:
+                yield
+            finally:
+                self._touched = self._last_touched()
+
+    def _last_touched(self) -> int:
+        """A time that nobody can set, in nanoseconds; 0 if the area is gone."""
+        with suppress(OSError):
+            return self.root.stat().st_ctime_ns
+        return 0

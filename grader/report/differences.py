@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -12,8 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.diff import Change, ClassDiff, Points, RubricChanges, StudentChange
+from grader.report.cells import csv_text
 from grader.report.feedback import points
-from grader.report.gradebook import spreadsheet_safe
 from grader.text import printable
 
 DROPPED = "dropped"
@@ -124,12 +123,7 @@ def summary_sentence(diff: ClassDiff) -> str:
 
 def differences_csv(diff: ClassDiff) -> str:
     """The same lines for a spreadsheet."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\r\n")  # so that both characters are quoted
-    writer.writerow(COLUMNS)
-    for row in rows(diff):
-        writer.writerow([spreadsheet_safe(printable(cell)) for cell in _csv_cells(row)])
-    return stream.getvalue().replace("\r\n", "\n")
+    return csv_text(itertools.chain([COLUMNS], map(_csv_cells, rows(diff))))
 
 
 def _csv_cells(row: Row) -> list[str]:

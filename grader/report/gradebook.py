@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import csv
-import io
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
 
 from grader.attempts import attempts_text
 from grader.lateness import TIME_UNKNOWN
 from grader.model import Person, Scorecard, Submission
+from grader.report.cells import csv_text
 from grader.report.feedback import points
 from grader.rubric import Rubric
 from grader.times import span_text
 
 # How late a submission is whose time nobody knows.
 UNKNOWN = "unknown"
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def gradebook_csv(
@@ -29,18 +28,17 @@ def gradebook_csv(
         rubric: names the milestones.
         remark: what is to be noted for every student.
     """
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\r\n")  # so that both characters are quoted
     milestones = [milestone.id for milestone in rubric.milestones]
-    writer.writerow(
-        ["student", "name", "email", "status", "score", "max_score", *milestones, "late",
-         "misconceptions", "submission", "notes"]
-    )  # fmt: skip
-    for submission, card in settled:
-        for person in submission.owners:
-            row = _row(person, submission, card, milestones, remark)
-            writer.writerow([spreadsheet_safe(cell) for cell in row])
-    return stream.getvalue().replace("\r\n", "\n")
+    header = [
+        "student", "name", "email", "status", "score", "max_score", *milestones, "late",
+        "misconceptions", "submission", "notes",
+    ]  # fmt: skip
+    rows = (
+        _row(person, submission, card, milestones, remark)
+        for submission, card in settled
+        for person in submission.owners
+    )
+    return csv_text(itertools.chain([header], rows))
 
 
 def _row(
@@ -102,18 +100,3 @@ def _named(card: Scorecard) -> Iterator[str]:
         named = {misconception.id for misconception in milestone.misconceptions}
         if milestone.group and milestone.group not in named:
             yield f"{milestone.id}:{milestone.group}"
-
-
-def spreadsheet_safe(cell: str) -> str:
-    """A cell that no spreadsheet takes for a formula."""
-    if cell.startswith(FORMULA_STARTS) and not _is_number(cell):
-        return "'" + cell
-    return cell
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return cell.strip() == cell

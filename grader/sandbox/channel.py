@@ -158,7 +158,7 @@ class Worker:
             if left <= 0:
                 raise WorkerTimeoutError(seconds)
             event = self._wait(bool(unsent), min(left, WATCH_SECONDS))
-            if not event:
+            if time.monotonic() - self._looked >= WATCH_SECONDS:  # also if it never falls silent
                 self._look_at_files()
             if event & select.POLLOUT:
                 unsent = unsent[self._send(unsent) :]

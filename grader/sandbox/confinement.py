@@ -89,6 +89,7 @@ def confine(
     scratch: Path,
     prepared: Preparation,
     keep: Collection[int] = (),
+    parent: int | None = None,
 ) -> None:
     """Give up every right that student code does not need.  There is no way back.
 
@@ -98,6 +99,7 @@ def confine(
         scratch: becomes the working directory.
         prepared: from `prepare`.
         keep: descriptors that stay open.
+        parent: pid of the process with which this one must end; `None` for the present one.
 
     Raises:
         OSError: if a wall cannot be put up; the worker must not go on then.
@@ -114,8 +116,7 @@ def confine(
         os.setgroups([])
         os.setgid(uid)
         os.setuid(uid)
-    if sys.platform == "linux":
-        _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    die_with_parent(os.getppid() if parent is None else parent)
     if NO_NEW_PRIVILEGES in walls:
         _prctl(PR_SET_DUMPABLE, 0)
         _prctl(PR_SET_NO_NEW_PRIVS, 1)

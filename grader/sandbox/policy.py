@@ -70,6 +70,7 @@ class WorkerPolicy:
         file_mb: size of the largest file it may write.
         scratch_mb: size of all files in its scratch folder together.
         scratch_files: number of files and folders in its scratch folder.
+        scratch_depth: folders inside each other there.
         processes: processes and threads of its uid, where it has a uid of its own.
         open_files: descriptors it may hold.
         packages: distributions that student code may import, with all that they need.
@@ -83,6 +84,7 @@ class WorkerPolicy:
     file_mb: int = 16
     scratch_mb: int = 64
     scratch_files: int = 2_000
+    scratch_depth: int = 64
     processes: int = 64
     open_files: int = 128
     packages: tuple[str, ...] = DEFAULT_PACKAGES

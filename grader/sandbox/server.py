@@ -13,12 +13,13 @@ import json
 import os
 import platform
 import selectors
-import shutil
 import signal
 import socket
+import subprocess
 import tempfile
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
@@ -26,13 +27,17 @@ from typing import NoReturn
 from grader.errors import MissingPackageError, WorkerStartError
 from grader.sandbox import seccomp, worker
 from grader.sandbox.confinement import prepare
+from grader.sandbox.leftovers import end_all_of, end_orphans, remove_files
 from grader.sandbox.libraries import Libraries, open_libraries
-from grader.sandbox.policy import LANDLOCK, SECCOMP, SHARED_FOLDERS, UID, WorkerPolicy
+from grader.sandbox.policy import UID, WorkerPolicy
 from grader.sandbox.uids import UidClaim, claim_uid
 from grader.temporary import TemporaryFolder
+from grader.trees import remove_tree
 
 REQUEST_BYTES = 16_384
 REQUEST_DESCRIPTORS = 3
+# No worker starts while more than so many are being cleaned up after, or the disk might fill.
+MAX_REMOVALS = 8
 
 
 @dataclass(frozen=True)
@@ -44,6 +49,15 @@ class RunningWorker:
     pidfd: int
     scratch: Path
     walls: Sequence[str]
+    claim: UidClaim | None
+
+
+@dataclass(frozen=True)
+class Removal:
+    """A process that removes what a worker has left; the uid is nobody else's until it ends."""
+
+    process: subprocess.Popen[bytes]
+    pidfd: int
     claim: UidClaim | None
 
 
@@ -59,10 +73,12 @@ class SandboxServer:
         self._libraries = open_libraries()  # most assignments declare no others
         if seccomp.supported():
             seccomp.packed_template(platform.machine())  # workers find it ready
+        end_orphans()
         self.root = TemporaryFolder("scratch")
         self.selector = selectors.DefaultSelector()
         self.selector.register(requests, selectors.EVENT_READ, self._accept)
         self.running: dict[int, RunningWorker] = {}
+        self.removing: dict[int, Removal] = {}
         self.open = True
 
     def serve(self) -> NoReturn:
@@ -72,9 +88,14 @@ class SandboxServer:
                 for key, _ in self.selector.select():
                     handle: Callable[[], None] = key.data
                     handle()
+        except BaseException:
+            traceback.print_exc()
         finally:
             for running in list(self.running.values()):
                 self._end(running)
+            for removal in self.removing.values():
+                removal.process.kill()
+                removal.process.wait()
             self.root.remove()
             os._exit(0)
 
@@ -114,14 +135,17 @@ class SandboxServer:
         self, policy: WorkerPolicy, channel: int, output: int, control: socket.socket
     ) -> RunningWorker:
         claim = claim_uid() if UID in policy.walls and os.geteuid() == 0 else None
-        scratch = Path(tempfile.mkdtemp(dir=self.root.path))
+        uid = claim.uid if claim else None
+        scratch = None
         try:
-            uid = claim.uid if claim else None
+            self.root.mend()
+            scratch = Path(tempfile.mkdtemp(dir=self.root.path))
             if uid is not None:
                 os.chown(scratch, uid, uid)
             pid, pidfd = self._fork(policy, uid, scratch, channel, output)
         except OSError:
-            shutil.rmtree(scratch, ignore_errors=True)
+            if scratch is not None:
+                remove_tree(scratch)
             if claim is not None:
                 claim.release()
             raise
@@ -133,11 +157,15 @@ class SandboxServer:
         """Fork a worker; return its pid and a descriptor of it."""
         libraries = self._libraries_for(policy)
         prepared = prepare(policy, uid is not None, scratch, libraries.readable)
+        parent = os.getpid()
         try:
             pid = os.fork()
             if pid == 0:
-                reached = libraries.reached
-                worker.serve(channel, output, policy, uid, scratch, prepared, reached)
+                try:
+                    reached = libraries.reached
+                    worker.serve(channel, output, policy, uid, scratch, prepared, reached, parent)
+                finally:  # it must never become a second server
+                    os._exit(worker.BROKEN)
         finally:
             if prepared.rules is not None:
                 os.close(prepared.rules)
@@ -159,69 +187,63 @@ class SandboxServer:
         return self._libraries
 
     def _end(self, running: RunningWorker) -> None:
-        """Kill a worker and all it has started, tell how it ended, remove its scratch."""
-        if running.pid not in self.running:
+        """Kill a worker and all it has started, tell how it ended, remove what it has left.
+
+        Whatever one of these steps meets, the others are taken, and only once.
+        """
+        if self.running.pop(running.pid, None) is None:
             return
-        signal.pidfd_send_signal(running.pidfd, signal.SIGKILL)
-        _, status = os.waitpid(running.pid, 0)
-        if running.claim is not None:
-            clear_up_after(running.claim.uid, running.walls)
-        with suppress(OSError):
-            running.control.send(json.dumps({"status": os.waitstatus_to_exitcode(status)}).encode())
-        self.selector.unregister(running.control)
-        self.selector.unregister(running.pidfd)
-        if running.claim is not None:
-            running.claim.release()
-        running.control.close()
-        os.close(running.pidfd)
-        shutil.rmtree(running.scratch, ignore_errors=True)
-        del self.running[running.pid]
-
-
-def clear_up_after(uid: int, walls: Sequence[str]) -> None:
-    """Remove what a worker may have left behind under its uid, for all that it could.
-
-    Behind seccomp it cannot start a process, and behind Landlock it cannot write anywhere else.
-    """
-    if SECCOMP not in walls:
-        kill_everything_of(uid)
-    if LANDLOCK not in walls:
-        remove_files_of(uid)
-
-
-def kill_everything_of(uid: int) -> None:
-    """Kill all processes of a uid, until none is left.
-
-    The limit on processes of that uid bounds how many there can be.
-    """
-    found = True
-    while found:
-        found = False
-        for entry in os.scandir("/proc"):
+        with _standing_alone():
+            signal.pidfd_send_signal(running.pidfd, signal.SIGKILL)
+            _, status = os.waitpid(running.pid, 0)
+            if running.claim is not None:
+                end_all_of(running.claim.uid, running.walls)
             with suppress(OSError):
-                if entry.name.isdigit() and entry.stat().st_uid == uid and _alive(entry.name):
-                    os.kill(int(entry.name), signal.SIGKILL)
-                    found = True
+                ended = {"status": os.waitstatus_to_exitcode(status)}
+                running.control.send(json.dumps(ended).encode())
+        for registered in (running.control, running.pidfd):
+            with _standing_alone():
+                self.selector.unregister(registered)
+        with _standing_alone():
+            running.control.close()
+        with _standing_alone():
+            os.close(running.pidfd)
+        with _standing_alone():
+            self._remove_files(running)
+
+    def _remove_files(self, running: RunningWorker) -> None:
+        """Remove what a worker has left, in the background if it is much; then free its uid."""
+        claim = running.claim
+        process = remove_files(running.scratch, claim.uid if claim else None, running.walls)
+        if process is None:
+            if claim is not None:
+                claim.release()
+            return
+        removal = Removal(process, os.pidfd_open(process.pid), claim)
+        self.removing[process.pid] = removal
+        self.selector.register(removal.pidfd, selectors.EVENT_READ, lambda: self._removed(removal))
+        if len(self.removing) == MAX_REMOVALS:
+            self.selector.unregister(self.requests)
+
+    def _removed(self, removal: Removal) -> None:
+        """Collect a process that has removed what a worker had left."""
+        if len(self.removing) == MAX_REMOVALS:
+            self.selector.register(self.requests, selectors.EVENT_READ, self._accept)
+        del self.removing[removal.process.pid]
+        self.selector.unregister(removal.pidfd)
+        os.close(removal.pidfd)
+        removal.process.wait()
+        if removal.claim is not None:
+            removal.claim.release()
 
 
-def remove_files_of(uid: int) -> None:
-    """Remove what a uid has left in the folders that everybody may write to."""
-    for folder in SHARED_FOLDERS:
-        with suppress(OSError):
-            for entry in os.scandir(folder):
-                if entry.stat(follow_symlinks=False).st_uid == uid:
-                    _remove(Path(entry.path))
+@contextmanager
+def _standing_alone() -> Iterator[None]:
+    """Keep what goes wrong in one step from those that follow; say it, for it is a fault of ours.
 
-
-def _remove(path: Path) -> None:
-    with suppress(OSError):
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            path.unlink()
-
-
-def _alive(pid: str) -> bool:
-    """Tell a process from one that has ended and only waits to be collected."""
-    state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    return state not in "ZX"
+    Nobody's code but ours runs in here, so nothing that it raises can be meant for others.
+    """
+    try:
+        yield
+    except Exception:
+        traceback.print_exc()

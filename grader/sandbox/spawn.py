@@ -13,10 +13,10 @@ from pathlib import Path
 
 from grader.errors import WorkerStartError
 from grader.sandbox.channel import START_SECONDS, Worker
+from grader.sandbox.leftovers import end_all_of, remove_files
 from grader.sandbox.output import KeptOutput
 from grader.sandbox.policy import ENVIRONMENT, UID, WorkerPolicy
 from grader.sandbox.scratch import overfull
-from grader.sandbox.server import clear_up_after
 from grader.sandbox.uids import UidClaim, claim_uid
 from grader.temporary import TemporaryFolder
 
@@ -155,7 +155,11 @@ class _ProcessHandle:
         self._process.send_signal(signal.SIGKILL)
         status = self._process.wait()
         if self._claim is not None:
-            clear_up_after(self._claim.uid, self._policy.walls)
+            end_all_of(self._claim.uid, self._policy.walls)
+            scratch = self._folder.path / "worker"
+            process = remove_files(scratch, self._claim.uid, self._policy.walls)
+            if process is not None:
+                process.wait()
             self._claim.release()
         self._folder.remove()
         return status

@@ -29,18 +29,25 @@ class UidClaim:
         self.holder.close()
 
 
+def claim(uid: int) -> UidClaim | None:
+    """Claim a uid; `None` if somebody holds it."""
+    holder = socket.socket(socket.AF_UNIX)
+    try:
+        holder.bind(f"\0grade-worker-uid-{uid}")
+    except OSError:
+        holder.close()
+        return None
+    return UidClaim(uid, holder)
+
+
 def claim_uid() -> UidClaim:
     """Claim the first uid that nobody holds.
 
     Raises:
         WorkerStartError: if all are taken.
     """
-    for uid in range(FIRST_UID, FIRST_UID + UID_COUNT):
-        holder = socket.socket(socket.AF_UNIX)
-        try:
-            holder.bind(f"\0grade-worker-uid-{uid}")
-        except OSError:
-            holder.close()
-            continue
-        return UidClaim(uid, holder)
-    raise WorkerStartError(f"all {UID_COUNT} uids for workers are taken")
+    claims = map(claim, range(FIRST_UID, FIRST_UID + UID_COUNT))
+    found = next(filter(None, claims), None)
+    if found is None:
+        raise WorkerStartError(f"all {UID_COUNT} uids for workers are taken")
+    return found

@@ -40,6 +40,7 @@ def serve(
     scratch: Path,
     prepared: Preparation,
     reached: Sequence[int],
+    parent: int,
 ) -> NoReturn:
     """Become a worker: never returns.
 
@@ -51,15 +52,17 @@ def serve(
         scratch: its own empty folder.
         prepared: what `prepare` has returned.
         reached: descriptors of library folders, which stay open.
+        parent: pid of the process with which this one must end.
     """
     try:
         _redirect_streams(output)
         connection = socket.socket(fileno=channel)
         connection.setblocking(True)
-        confine(policy, uid, scratch, prepared, {channel, *reached})
+        confine(policy, uid, scratch, prepared, {channel, *reached}, parent)
     except BaseException as error:
         os.write(2, f"the worker could not confine itself: {error}\n".encode())
         os._exit(NOT_CONFINED)
+    sys.dont_write_bytecode = True  # where no wall keeps Python from writing beside the sources
     gc.set_threshold(GARBAGE_THRESHOLD)
     gc.enable()
     connection.sendall(encode_frame({"ready": True}))
@@ -128,6 +131,7 @@ def main() -> NoReturn:
         scratch,
         prepared,
         libraries.reached,
+        os.getppid(),
     )
 
 
