@@ -81,9 +81,10 @@ def _milestone_lines(milestone: MilestoneScore) -> Iterator[str]:
 
 def _criterion_lines(criterion: CriterionScore, shared: tuple[str, ...]) -> Iterator[str]:
     mark = "✓" if criterion.full else "✗"
-    score = f"{points(criterion.score)} / {points(criterion.max_score)}"
+    score = f" ({points(criterion.score)} / {points(criterion.max_score)})"
+    shown = score if criterion.max_score else ""  # it may be a mere condition of others
     word = verdict_word(criterion)
-    yield f"- {mark} {escape(criterion.title)} ({score}){word and ': ' + word}"
+    yield f"- {mark} {escape(criterion.title)}{shown}{word and ': ' + word}"
     for line in own_lines(criterion, shared):
         yield f"  - {escape(line)}"
 
