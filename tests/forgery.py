@@ -113,6 +113,8 @@ class Forging(InProcess):
 
 def turned(tensor: Tensor, chance: random.Random) -> Tensor:
     """Another tensor in the place of one."""
+    if not tensor.dtype.is_floating_point:  # turned before: small integers hold no odd numbers
+        tensor = tensor.to(torch.float32)
     kind = chance.randrange(9)
     if kind < 3:
         return tensor.to(chance.choice(DTYPES))
@@ -161,7 +163,7 @@ def turn_all(chance: random.Random, body: Body, tensors: Tensors) -> None:
     for owner, key in list(keys_in(body)):
         tensor = tensors.get(owner[key], torch.ones(()))
         new = f"t{1000 + len(tensors)}"
-        tensors[new] = tensor.to(dtype) if number is None else torch.full_like(tensor, number)
+        tensors[new] = tensor.to(dtype) if number is None else torch.full(tensor.shape, number)
         owner[key] = new
 
 

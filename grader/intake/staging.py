@@ -14,6 +14,7 @@ from types import TracebackType
 from grader.files import fingerprints, naming
 from grader.intake.layouts import MAX_FILE_BYTES
 from grader.model import Submission
+from grader.sandbox.policy import STAGED
 from grader.temporary import TemporaryFolder
 from grader.trees import remove_tree
 
@@ -75,7 +76,9 @@ class StagingArea:
             OSError: if a file cannot be written.
         """
         with self._own_change():
-            folder = Path(tempfile.mkdtemp(dir=self.root, prefix="submission-"))
+            # Closed to all but the owner: a worker with a user of its own is let in alone.
+            folder = Path(tempfile.mkdtemp(dir=self.root, prefix="submission-")) / STAGED
+            folder.mkdir()
         written = []
         for name, content in sources:
             target = folder / name
@@ -113,7 +116,7 @@ class StagingArea:
         """Remove one submission's folder."""
         with self._own_change():
             del self._staged[folder]
-            remove_tree(folder)
+            remove_tree(folder.parent)
 
     @contextmanager
     def _own_change(self) -> Iterator[None]:

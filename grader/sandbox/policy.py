@@ -17,6 +17,9 @@ UID_COUNT = 512
 
 MEGABYTE = 1 << 20
 
+# Name of the folder with a submission's files; the one around it is closed to all other workers.
+STAGED = "files"
+
 # The walls around student code, in the order in which they are put up.  The separate process
 # and the deadlines from outside come on top of them and cannot be taken away.
 DESCRIPTORS = "descriptors"
@@ -76,6 +79,8 @@ class WorkerPolicy:
         packages: distributions that student code may import, with all that they need.
         walls: the walls to put up.  All of them, but for tests that prove one by leaving it out
             and for machines that cannot give one.
+        enclosure: a folder around the submission's that no other user may enter; opened to the
+            worker's own user as long as it runs.  Empty where there is none.
     """
 
     folder: str
@@ -89,6 +94,7 @@ class WorkerPolicy:
     open_files: int = 128
     packages: tuple[str, ...] = DEFAULT_PACKAGES
     walls: tuple[str, ...] = ALL_WALLS
+    enclosure: str = ""
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> WorkerPolicy:

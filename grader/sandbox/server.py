@@ -30,7 +30,7 @@ from grader.sandbox.confinement import prepare
 from grader.sandbox.leftovers import end_all_of, end_orphans, remove_files
 from grader.sandbox.libraries import Libraries, open_libraries
 from grader.sandbox.policy import UID, WorkerPolicy
-from grader.sandbox.uids import UidClaim, claim_uid
+from grader.sandbox.uids import UidClaim, claim_uid, let_in, shut_out
 from grader.temporary import TemporaryFolder
 from grader.trees import remove_tree
 
@@ -50,6 +50,7 @@ class RunningWorker:
     scratch: Path
     walls: Sequence[str]
     claim: UidClaim | None
+    enclosure: str
 
 
 @dataclass(frozen=True)
@@ -142,14 +143,15 @@ class SandboxServer:
             scratch = Path(tempfile.mkdtemp(dir=self.root.path))
             if uid is not None:
                 os.chown(scratch, uid, uid)
+            let_in(policy.enclosure, uid)
             pid, pidfd = self._fork(policy, uid, scratch, channel, output)
-        except OSError:
+        except (OSError, MissingPackageError):
             if scratch is not None:
                 remove_tree(scratch)
             if claim is not None:
                 claim.release()
             raise
-        return RunningWorker(pid, control, pidfd, scratch, policy.walls, claim)
+        return RunningWorker(pid, control, pidfd, scratch, policy.walls, claim, policy.enclosure)
 
     def _fork(
         self, policy: WorkerPolicy, uid: int | None, scratch: Path, channel: int, output: int
@@ -197,6 +199,7 @@ class SandboxServer:
             signal.pidfd_send_signal(running.pidfd, signal.SIGKILL)
             _, status = os.waitpid(running.pid, 0)
             if running.claim is not None:
+                shut_out(running.enclosure, running.claim.uid)
                 end_all_of(running.claim.uid, running.walls)
             with suppress(OSError):
                 ended = {"status": os.waitstatus_to_exitcode(status)}

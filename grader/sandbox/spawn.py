@@ -17,7 +17,7 @@ from grader.sandbox.leftovers import end_all_of, remove_files
 from grader.sandbox.output import KeptOutput
 from grader.sandbox.policy import ENVIRONMENT, UID, WorkerPolicy
 from grader.sandbox.scratch import overfull
-from grader.sandbox.uids import UidClaim, claim_uid
+from grader.sandbox.uids import UidClaim, claim_uid, let_in, shut_out
 from grader.temporary import TemporaryFolder
 
 MESSAGE_BYTES = 4_096  # of the server's messages about one worker
@@ -110,6 +110,7 @@ class ColdSpawner:
         uid = claim.uid if claim else None
         if uid is not None:
             os.chown(scratch, uid, uid)
+        let_in(policy.enclosure, uid)
         start = {
             "channel": channel_there.fileno(),
             "output": output_there.fileno(),
@@ -155,6 +156,7 @@ class _ProcessHandle:
         self._process.send_signal(signal.SIGKILL)
         status = self._process.wait()
         if self._claim is not None:
+            shut_out(self._policy.enclosure, self._claim.uid)
             end_all_of(self._claim.uid, self._policy.walls)
             scratch = self._folder.path / "worker"
             process = remove_files(scratch, self._claim.uid, self._policy.walls)

@@ -6,7 +6,10 @@ does not stand, everything that runs under a worker's uid is killed when the wor
 
 from __future__ import annotations
 
+import os
 import socket
+import stat
+from contextlib import suppress
 from dataclasses import dataclass
 
 from grader.errors import WorkerStartError
@@ -38,6 +41,24 @@ def claim(uid: int) -> UidClaim | None:
         holder.close()
         return None
     return UidClaim(uid, holder)
+
+
+def let_in(enclosure: str, uid: int | None) -> None:
+    """Open the folder around a submission to one worker: to its group, which nobody else is in.
+
+    Raises:
+        OSError: if somebody has removed it.
+    """
+    if enclosure and uid is not None:
+        os.chown(enclosure, -1, uid)
+        os.chmod(enclosure, stat.S_IRWXU | stat.S_IXGRP)  # noqa: PTH101, S103
+
+
+def shut_out(enclosure: str, uid: int | None) -> None:
+    """Close it again, before another worker may get that uid."""
+    if enclosure and uid is not None:
+        with suppress(OSError):  # it is removed with its submission
+            os.chmod(enclosure, stat.S_IRWXU)  # noqa: PTH101
 
 
 def claim_uid() -> UidClaim:
