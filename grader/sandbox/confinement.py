@@ -175,7 +175,9 @@ def limits_of(policy: WorkerPolicy, own_uid: bool) -> list[tuple[int, tuple[int,
     limits = {
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_FSIZE: policy.file_mb * MEGABYTE,
-        resource.RLIMIT_NOFILE: policy.open_files,
+        # What stays open does not count: there are hundreds of libraries.
+        resource.RLIMIT_NOFILE: policy.open_files
+        + (0 if DESCRIPTORS in policy.walls else highest_descriptor()),
         resource.RLIMIT_CPU: policy.cpu_seconds,
     }
     if sys.platform == "linux":
