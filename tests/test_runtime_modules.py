@@ -20,8 +20,8 @@ def questions(tmp_path: Path) -> Questions:
     return Questions(tmp_path)
 
 
-def test_building_claims_parameters_buffers_and_children(questions: Questions) -> None:
-    """Names, values and whether they are trained; children with their classes."""
+def test_building_claims_parameters_and_children(questions: Questions) -> None:
+    """Names, values and whether they are trained; children with their classes; no buffers."""
     reply, carried = questions.build("Unit", ("d", 2), ("f", 5))
     assert isinstance(reply, Built)
     trained = {p.name: p.requires_grad for p in reply.parameters}
@@ -34,7 +34,7 @@ def test_building_claims_parameters_buffers_and_children(questions: Questions) -
     }
     shapes = {p.name: tuple(carried[p.key].shape) for p in reply.parameters}
     assert (shapes["lin.weight"], shapes["inner.0.weight"]) == ((5, 2), (2, 5))
-    assert [b.name for b in reply.buffers] == ["count"]
+    assert reply.buffers == ()
     assert {c.name: c.type for c in reply.children} == {
         "lin": "Linear",
         "drop": "Dropout",

@@ -19,7 +19,7 @@ from grader.examiner.source import Sources, Telling, names_are_enough
 from grader.examiner.student import Student
 from grader.examiner.transport import InProcess, Sandboxed, Transport
 from grader.sandbox.channel import Spawner
-from grader.sandbox.policy import STAGED, WorkerPolicy
+from grader.sandbox.policy import WorkerPolicy
 from grader.text import printable
 
 # Time-outs come from outside the worker; its own limit on processor time is a second line.
@@ -171,7 +171,6 @@ class Examination:
             memory_mb=self._setup.memory_mb,
             cpu_seconds=int(self._setup.submission_seconds) + CPU_SLACK_SECONDS,
             packages=self._setup.packages,
-            enclosure=str(self._folder.parent) if self._folder.name == STAGED else "",
             walls=self._setup.walls,
         )
         return Sandboxed(self._spawner, policy, self._seconds_left)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+import signal
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from grader.errors import StudentFaultError
@@ -48,6 +49,17 @@ TEXT_HINTS = (
     ("shapes cannot be multiplied", "Two matrices do not fit. Print their shapes."),
     ("must match the size of tensor", "Two tensors do not fit. Print their shapes."),
 )
+
+
+# What a signal means that ends a process, where its number alone does not tell a beginner.
+SIGNALS: Mapping[int, str] = {
+    signal.SIGABRT: ", as os.abort and broken native code send it",
+    signal.SIGILL: ": the processor met what is no instruction",
+    signal.SIGKILL: ", as happens when it takes too much memory",
+    signal.SIGSEGV: ": it used memory that is not its own",
+    signal.SIGSYS: ": it made a system call that nobody may make here",
+    signal.SIGXCPU: ": it used up its processor time",
+}
 
 
 @dataclass(frozen=True)
@@ -187,7 +199,7 @@ def crashed_error(doing: Doing, status: int | None) -> StudentFaultError:
     if status is not None and status >= 0:
         how = " It ended itself, as os._exit does."
     elif status is not None:
-        how = f" It was stopped by signal {-status}, as happens when it takes too much memory."
+        how = f" It was stopped by signal {-status}{SIGNALS.get(-status, '')}."
     return StudentFaultError(
         Verdict.CRASHED.value,
         f"The process that runs your code ended while {doing.what}.{how}",

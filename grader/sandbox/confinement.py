@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import os
 import resource
 import signal
@@ -33,6 +34,8 @@ from grader.sandbox.policy import (
 PR_SET_PDEATHSIG = 1
 PR_SET_DUMPABLE = 4
 PR_SET_NO_NEW_PRIVS = 38
+# What a user may start besides while a class is graded, before a worker gets no more threads.
+SPARE_THREADS = 1_000
 LIBC = ctypes.CDLL(None, use_errno=True)
 
 # Descriptor of a file or folder, and what may be done with it and all below it.
@@ -167,7 +170,8 @@ def available_walls() -> tuple[str, ...]:
 def limits_of(policy: WorkerPolicy, own_uid: bool) -> list[tuple[int, tuple[int, int]]]:
     """The kernel's limits for a worker that is this process, or is forked from it.
 
-    The limit on processes counts all of a uid, so it is set only for a uid of the worker's own.
+    The limit on processes counts all threads of a user; where that user is not the worker's own,
+    those that were there when this process first looked come on top.
 
     Returns:
         Each limit with its soft and hard value.
@@ -182,8 +186,8 @@ def limits_of(policy: WorkerPolicy, own_uid: bool) -> list[tuple[int, tuple[int,
     }
     if sys.platform == "linux":
         limits[resource.RLIMIT_AS] = address_space_bytes() + policy.memory_mb * MEGABYTE
-    if own_uid:
-        limits[resource.RLIMIT_NPROC] = policy.processes
+        present = 0 if own_uid else threads_of_user()
+        limits[resource.RLIMIT_NPROC] = present + policy.processes
     return [(kind, _bounds(kind, value)) for kind, value in limits.items()]
 
 
@@ -194,6 +198,17 @@ def _bounds(kind: int, value: int) -> tuple[int, int]:
     # At the soft limit of processor time comes SIGXCPU, which tells it from other deaths.
     above = bound + 5 if kind == resource.RLIMIT_CPU and hard == resource.RLIM_INFINITY else 0
     return bound, max(bound, above)
+
+
+@functools.cache
+def threads_of_user() -> int:
+    """How many threads this process's user has now, with room for as many more of others."""
+    count = 0
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError, ValueError):
+            if process.stat().st_uid == os.geteuid():
+                count += sum(1 for _ in (process / "task").iterdir())
+    return 2 * count + SPARE_THREADS
 
 
 def be_first_to_go() -> None:

@@ -216,6 +216,7 @@ def load_file(
     Raises:
         SyntaxError: if the file does not parse.
     """
+    sys.argv[:] = [str(path)]  # as where the file is run by itself: no words of the grader's
     finder = SubmissionFinder(folders, definitions_only)
     sys.meta_path[:] = [f for f in sys.meta_path if not isinstance(f, SubmissionFinder)] + [finder]
     name = path.stem

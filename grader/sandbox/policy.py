@@ -5,6 +5,7 @@ Everything here is plain and picklable as JSON; `confinement` turns it into syst
 
 from __future__ import annotations
 
+import posixpath
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -79,8 +80,6 @@ class WorkerPolicy:
         packages: distributions that student code may import, with all that they need.
         walls: the walls to put up.  All of them, but for tests that prove one by leaving it out
             and for machines that cannot give one.
-        enclosure: a folder around the submission's that no other user may enter; opened to the
-            worker's own user as long as it runs.  Empty where there is none.
     """
 
     folder: str
@@ -94,7 +93,15 @@ class WorkerPolicy:
     open_files: int = 128
     packages: tuple[str, ...] = DEFAULT_PACKAGES
     walls: tuple[str, ...] = ALL_WALLS
-    enclosure: str = ""
+
+    @property
+    def enclosure(self) -> str:
+        """The folder around a staged submission, which no other user may enter; else nothing.
+
+        It is opened to the worker's own user as long as that runs.
+        """
+        around, name = posixpath.split(self.folder)
+        return around if name == STAGED else ""
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> WorkerPolicy:
