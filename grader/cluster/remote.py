@@ -20,6 +20,7 @@ from grader.examiner.client import Nursery
 from grader.examiner.messages import Job, Setup
 from grader.intake.staging import StagingArea
 from grader.sandbox.confinement import available_walls
+from grader.sandbox.policy import FILE_WALLS
 from grader.temporary import TemporaryFolder
 from grader.versions import versions
 
@@ -118,6 +119,8 @@ class WarmAssignment:
             "suites": tuple(str(root / suite) for suite in setup.suites),
             "jobs": jobs,
             "walls": self.walls,
+            # Without any wall around files there is nothing to try; the command decides.
+            "trusted": setup.trusted or not set(FILE_WALLS) & set(self.walls),
         }
         return setup.model_copy(update=update)
 
